@@ -1,0 +1,1 @@
+"""Hierarchical elastic gang scheduling for AI workloads on Kubernetes."""

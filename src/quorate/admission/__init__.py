@@ -1,0 +1,1 @@
+"""Object in, field errors, warnings or a patch out; pure."""

@@ -1,0 +1,1 @@
+"""Wire types: parse and default only, nothing is decided here."""

@@ -1,0 +1,1 @@
+"""The loop, and one thin adapter a controller."""

@@ -1,0 +1,1 @@
+"""The pod grouper: group(pod, owners) -> PodGroup and subgroup; pure."""

@@ -1,0 +1,1 @@
+"""All network I/O with an API server."""

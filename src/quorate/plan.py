@@ -1,0 +1,126 @@
+"""A plan is what a decision asks for: ordered changes, refusals, and the revision they were decided on.
+
+Every pure core returns a `Plan`; `kube/apply.py` is the only reader that acts on one. Changes name objects
+(`Ref`), never hold them, so a plan can be printed, saved, compared and replayed.
+"""
+
+from enum import StrEnum
+from typing import Any
+
+import msgspec
+
+from quorate.api.meta import Json, Kind
+
+
+class Value(msgspec.Struct, frozen=True, kw_only=True):
+    """Base of the values in a plan."""
+
+
+class Ref(Value):
+    """One object by name; `uid` and `resource_version` become preconditions of the write where set."""
+
+    kind: Kind
+    name: str
+    namespace: str = ""
+    uid: str = ""
+    resource_version: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.kind} {self.namespace}/{self.name}" if self.namespace else f"{self.kind} {self.name}"
+
+
+class EventType(StrEnum):
+    NORMAL = "Normal"
+    WARNING = "Warning"
+
+
+class Bind(Value, tag=True):
+    """Put a pod on a node; refused by the server if the pod changed identity or is bound already."""
+
+    pod: Ref
+    node: str
+    annotations: dict[str, str] = {}
+
+
+class Evict(Value, tag=True):
+    """Ask for the removal of a pod through the Eviction API, so that disruption budgets hold."""
+
+    pod: Ref
+    reason: str
+    message: str
+    grace_seconds: int | None = None
+
+
+class Create(Value, tag=True):
+    """Create an object with a name of ours; an existing object of that name is a conflict, not a success."""
+
+    target: Ref
+    body: Json
+
+
+class Apply(Value, tag=True):
+    """Own the given fields of an object by server-side apply, creating the object if it is missing."""
+
+    target: Ref
+    body: Json
+
+
+class Patch(Value, tag=True):
+    """Set or (with `None`) remove the given fields by JSON merge patch."""
+
+    target: Ref
+    body: Json
+    subresource: str = ""
+
+
+class SetStatus(Value, tag=True):
+    """Set the given fields of `status` by JSON merge patch."""
+
+    target: Ref
+    status: Json
+
+
+class Delete(Value, tag=True):
+    target: Ref
+    propagation: str = "Background"
+    grace_seconds: int | None = None
+
+
+class Emit(Value, tag=True):
+    """Record an event about an object; equal events are counted, not repeated."""
+
+    about: Ref
+    type: EventType
+    reason: str
+    message: str
+
+
+Change = Bind | Evict | Create | Apply | Patch | SetStatus | Delete | Emit
+
+
+class Refusal(Value):
+    """Why a gang did not start, as data.
+
+    `gate` is the closed name of what said no, `group` the path in the tree (`""` = the root), `domain` the
+    topology domain it was tried in, `numbers` what proves it (requested, free, limit, …, in display units).
+    `message` is the text for people, made from the same numbers.
+    """
+
+    gang: Ref
+    gate: str
+    message: str
+    group: str = ""
+    domain: str = ""
+    resource: str = ""
+    numbers: dict[str, Any] = {}
+
+
+class Plan(Value):
+    """The ordered writes one decision asks for."""
+
+    changes: tuple[Change, ...] = ()
+    refusals: tuple[Refusal, ...] = ()
+    revision: str = ""
+
+    def __bool__(self) -> bool:
+        return bool(self.changes)

@@ -1,0 +1,1 @@
+"""Meaning shared by several cores; pure."""

@@ -1,0 +1,1 @@
+"""The scheduling core: decide(snapshot, policy) -> Plan; pure, on arrays."""

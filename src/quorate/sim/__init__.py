@@ -1,0 +1,1 @@
+"""Traces and virtual time over the scheduling core."""

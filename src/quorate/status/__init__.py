@@ -1,0 +1,1 @@
+"""Objects in, status out; pure."""

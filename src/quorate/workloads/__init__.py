@@ -1,0 +1,1 @@
+"""Pure brains of the workload controllers."""
