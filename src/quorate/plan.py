@@ -34,7 +34,7 @@ class EventType(StrEnum):
     WARNING = "Warning"
 
 
-class Bind(Value, tag=True):
+class Bind(Value, tag_field="change", tag=True):
     """Put a pod on a node; refused by the server if the pod changed identity or is bound already."""
 
     pod: Ref
@@ -42,7 +42,7 @@ class Bind(Value, tag=True):
     annotations: dict[str, str] = {}
 
 
-class Evict(Value, tag=True):
+class Evict(Value, tag_field="change", tag=True):
     """Ask for the removal of a pod through the Eviction API, so that disruption budgets hold."""
 
     pod: Ref
@@ -51,21 +51,21 @@ class Evict(Value, tag=True):
     grace_seconds: int | None = None
 
 
-class Create(Value, tag=True):
+class Create(Value, tag_field="change", tag=True):
     """Create an object with a name of ours; an existing object of that name is a conflict, not a success."""
 
     target: Ref
     body: Json
 
 
-class Apply(Value, tag=True):
+class Apply(Value, tag_field="change", tag=True):
     """Own the given fields of an object by server-side apply, creating the object if it is missing."""
 
     target: Ref
     body: Json
 
 
-class Patch(Value, tag=True):
+class Patch(Value, tag_field="change", tag=True):
     """Set or (with `None`) remove the given fields by JSON merge patch."""
 
     target: Ref
@@ -73,20 +73,20 @@ class Patch(Value, tag=True):
     subresource: str = ""
 
 
-class SetStatus(Value, tag=True):
+class SetStatus(Value, tag_field="change", tag=True):
     """Set the given fields of `status` by JSON merge patch."""
 
     target: Ref
     status: Json
 
 
-class Delete(Value, tag=True):
+class Delete(Value, tag_field="change", tag=True):
     target: Ref
     propagation: str = "Background"
     grace_seconds: int | None = None
 
 
-class Emit(Value, tag=True):
+class Emit(Value, tag_field="change", tag=True):
     """Record an event about an object; equal events are counted, not repeated."""
 
     about: Ref
