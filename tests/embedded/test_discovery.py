@@ -6,7 +6,6 @@ from quorate.embedded.discovery import (
     api_group_list,
     api_resource_list,
     builtin_resources,
-    subresource,
     version_priority,
 )
 from quorate.embedded.registry import Resource
@@ -36,8 +35,9 @@ def test_pods_have_their_short_name_category_and_subresources() -> None:
     assert (pods.group, pods.version, pods.kind, pods.singular) == ("", "v1", "Pod", "pod")
     assert pods.short_names == ("po",)
     assert pods.categories == ("all",)
-    assert {"binding", "eviction", "log", "status"} <= set(pods.subresources)
-    eviction = subresource(pods, "eviction")
+    assert {"binding", "eviction", "log", "status"} <= {s.name for s in pods.subresources}
+    eviction = pods.subresource("eviction")
+    assert eviction is not None
     assert (eviction.group, eviction.version, eviction.kind) == ("policy", "v1", "Eviction")
 
 

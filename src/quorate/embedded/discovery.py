@@ -8,23 +8,10 @@ import base64
 import hashlib
 from collections.abc import Iterable
 from functools import cache
-from typing import NamedTuple
 
 from quorate.api.meta import Json
 from quorate.embedded import data
-from quorate.embedded.registry import Resource
-
-READ_WRITE = ("get", "patch", "update")
-
-
-class Subresource(NamedTuple):
-    """What one subresource speaks; its kind may differ from its parent's: Scale, Eviction, Binding."""
-
-    name: str
-    group: str
-    version: str
-    kind: str
-    verbs: tuple[str, ...]
+from quorate.embedded.registry import Resource, Subresource
 
 
 @cache
@@ -34,11 +21,9 @@ def builtin_resources() -> tuple[Resource, ...]:
 
 
 def _resource(entry: Json, row: Json) -> Resource:
-    group, version = entry["group"], entry["version"]
-    name = data.definition_name(group, version, row["kind"])
     return Resource(
-        group=group,
-        version=version,
+        group=entry["group"],
+        version=entry["version"],
         kind=row["kind"],
         plural=row["name"],
         singular=row["singularName"],
@@ -46,40 +31,19 @@ def _resource(entry: Json, row: Json) -> Resource:
         verbs=tuple(row["verbs"]),
         short_names=tuple(row.get("shortNames", ())),
         categories=tuple(row.get("categories", ())),
-        subresources=tuple(sub["name"] for sub in row.get("subresources", ())),
-        storage_version=version,
-        schema={"$ref": data.PREFIX + name} if name else None,
+        subresources=tuple(_subresource(entry, sub) for sub in row.get("subresources", ())),
+        storage_version=entry["version"],
     )
 
 
-@cache
-def _builtin_subresources() -> dict[tuple[str, str, str, str], Subresource]:
-    return {
-        (entry["group"], entry["version"], row["name"], sub["name"]): Subresource(
-            name=sub["name"],
-            group=sub.get("group", entry["group"]),
-            version=sub.get("version", entry["version"]),
-            kind=sub["kind"],
-            verbs=tuple(sub["verbs"]),
-        )
-        for entry in data.group_versions()
-        for row in entry["resources"]
-        for sub in row.get("subresources", ())
-    }
-
-
-def subresource(resource: Resource, name: str) -> Subresource:
-    """Kind and verbs of one of the resource's subresources."""
-    known = _builtin_subresources().get((resource.group, resource.version, resource.plural, name))
-    if known is not None:
-        return known
-    if name == "scale":
-        return Subresource(name, "autoscaling", "v1", "Scale", READ_WRITE)
-    return Subresource(name, resource.group, resource.version, resource.kind, READ_WRITE)
-
-
-def subresources(resource: Resource) -> list[Subresource]:
-    return [subresource(resource, name) for name in resource.subresources]
+def _subresource(entry: Json, sub: Json) -> Subresource:
+    return Subresource(
+        name=sub["name"],
+        group=sub.get("group", entry["group"]),
+        version=sub.get("version", entry["version"]),
+        kind=sub["kind"],
+        verbs=tuple(sub["verbs"]),
+    )
 
 
 def api_versions() -> Json:
@@ -196,7 +160,7 @@ def _rows(resource: Resource) -> Iterable[Json]:
     if "list" in resource.verbs:
         row["storageVersionHash"] = _storage_hash(resource)
     yield row
-    for sub in subresources(resource):
+    for sub in resource.subresources:
         yield {
             "name": f"{resource.plural}/{sub.name}",
             "singularName": "",
@@ -235,6 +199,6 @@ def _aggregated_resource(resource: Resource) -> Json:
                 "responseKind": {"group": sub.group, "version": sub.version, "kind": sub.kind},
                 "verbs": list(sub.verbs),
             }
-            for sub in subresources(resource)
+            for sub in resource.subresources
         ]
     return row
