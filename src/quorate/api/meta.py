@@ -15,6 +15,10 @@ class Wire(msgspec.Struct, rename="camel", gc=False, omit_defaults=True, kw_only
     """Base of wire types: camelCase on the wire, absent fields take their defaults."""
 
 
+class Part(msgspec.Struct, rename="camel", gc=False, omit_defaults=True, kw_only=True, frozen=True):
+    """Base of immutable pieces of wire types; equal pieces are interchangeable."""
+
+
 class Kind(NamedTuple):
     """A kind of object and where the API serves it."""
 
@@ -44,7 +48,7 @@ class Kind(NamedTuple):
         return self.kind
 
 
-class OwnerReference(Wire, frozen=True):
+class OwnerReference(Part, frozen=True):
     api_version: str = ""
     kind: str = ""
     name: str = ""

@@ -1,0 +1,45 @@
+"""Claims, volumes and storage classes, as far as they tie a pod to a set of nodes."""
+
+import msgspec
+
+from quorate.api.meta import Kind, Object, Part, Wire
+from quorate.api.podspec import NodeSelector, ResourceRequirements
+
+PERSISTENT_VOLUME = Kind("", "v1", "PersistentVolume", "persistentvolumes", namespaced=False)
+PERSISTENT_VOLUME_CLAIM = Kind("", "v1", "PersistentVolumeClaim", "persistentvolumeclaims")
+STORAGE_CLASS = Kind("storage.k8s.io", "v1", "StorageClass", "storageclasses", namespaced=False)
+
+
+class PersistentVolumeClaimSpec(Wire):
+    volume_name: str = ""
+    storage_class_name: str | None = None
+    access_modes: list[str] | None = None
+    resources: ResourceRequirements = ResourceRequirements()
+
+
+class ClaimStatus(Wire):
+    phase: str = ""
+
+
+class PersistentVolumeClaim(Object):
+    spec: PersistentVolumeClaimSpec = msgspec.field(default_factory=PersistentVolumeClaimSpec)
+    status: ClaimStatus = msgspec.field(default_factory=ClaimStatus)
+
+
+class VolumeNodeAffinity(Part, frozen=True):
+    required: NodeSelector | None = None
+
+
+class PersistentVolumeSpec(Wire):
+    storage_class_name: str = ""
+    node_affinity: VolumeNodeAffinity | None = None
+
+
+class PersistentVolume(Object):
+    spec: PersistentVolumeSpec = msgspec.field(default_factory=PersistentVolumeSpec)
+    status: ClaimStatus = msgspec.field(default_factory=ClaimStatus)
+
+
+class StorageClass(Object):
+    provisioner: str = ""
+    volume_binding_mode: str = "Immediate"
