@@ -5,7 +5,11 @@ from typing import Any
 
 import numpy as np
 
+from quorate.scheduling import gates, minruntime, order, reclaimable
+from quorate.scheduling.accounts import Accounts
 from quorate.scheduling.division import Siblings, deserved, divide_over_quota
+from quorate.scheduling.fairness import Shares
+from quorate.scheduling.snapshot import NONE
 from tests.cases.outcome import Outcome, failed, passed, unsupported
 
 Json = dict[str, Any]
@@ -13,9 +17,165 @@ Case = Json
 
 
 def run(case: Case, file: Json) -> Outcome:
-    if "steps" in case:
-        return _division(case)
-    return unsupported(f"KAI unit table {file.get('about', '')!r}")
+    tables = {
+        "steps": _division,
+        "is_over_max_allowed": _one_queue_gate,
+        "allocated_non_preemptible": _one_queue_gate,
+        "requested_share": _gate,
+        "fair_share": _allocatable,
+        "can_reclaim": _may_start,
+        "reclaimee_queue": _may_take,
+        "lqueue": _queue_order,
+    }
+    if "expect_s" in case:
+        return _min_runtime(case, file)
+    table = next((table for field, table in tables.items() if field in case), None)
+    return table(case) if table else unsupported(f"KAI unit table {file.get('about', '')!r}")
+
+
+def _one_queue_gate(case: Case) -> Outcome:
+    is_limit = "is_over_max_allowed" in case
+    bound = case["max_allowed"] if is_limit else case["deserved"]
+    held = case["allocated"] if is_limit else case["allocated_non_preemptible"]
+    # Thousandths, so that the fractions of the table stay whole numbers.
+    want = case["is_over_max_allowed"] if is_limit else case["expected_result"]
+    amounts = {"max_allowed" if is_limit else "deserved": bound, "allocated": held}
+    if not is_limit:
+        amounts["allocated_not_preemptible"] = held
+    shares, accounts = _books([_as_share(amounts)], parents=[NONE], scale=1000)
+    requested = _amounts(case["requested_quota"], 1000)
+    stop = gates.check(accounts, shares, 0, requested, protected=None if is_limit else requested)
+    if (stop is not None) != want:
+        return failed(f"gate says {stop}, expected {'a stop' if want else 'none'}")
+    name = case["resource_name" if is_limit else "resource"]
+    if stop is not None and RESOURCES[stop.column] != name:
+        return failed(f"gate stops at {RESOURCES[stop.column]}, expected {name}")
+    return passed()
+
+
+def _gate(case: Case) -> Outcome:
+    queues = case["queues"]
+    names = list(queues)
+    parents = [names.index(q["parent_queue"]) if q["parent_queue"] else NONE for q in queues.values()]
+    shares, accounts = _books([q["queue_resource_share"] for q in queues.values()], parents=parents)
+    requested = _amounts(case["requested_share"])
+    protected = None if case["job"].get("preemptibility") == "preemptible" else requested
+    if any("deserved" not in q["queue_resource_share"]["gpu"] for q in queues.values()):
+        protected = None
+    stop = gates.check(accounts, shares, names.index(case["job"]["queue"]), requested, protected=protected)
+    return passed() if (stop is None) == case["expected_result"] else failed(f"gate says {stop}")
+
+
+def _allocatable(case: Case) -> Outcome:
+    shares, _ = _books([_as_share(case)], parents=[NONE], total=case.get("total_capacity"))
+    want = case["expected"]
+    if isinstance(want, dict):
+        got: Any = dict(zip(RESOURCES, shares.allocatable[0].tolist(), strict=True))
+    else:
+        got = shares.dominant(0, _amounts(case["allocated"]).astype(np.float64))
+    return passed() if got == want else failed(f"{got}, expected {want}")
+
+
+def _may_start(case: Case) -> Outcome:
+    info = case["reclaimer_info"]
+    shares, accounts = _books([case["queue"]["queue_resource_share"]], parents=[NONE])
+    asked = info["required_resources"]
+    requested = np.array([asked["milli_cpu"], asked["memory"], asked["gpus"]])
+    got = reclaimable.may_start(accounts, shares, 0, requested, protected=not info["is_preemptable"])
+    return passed() if got == case["can_reclaim"] else failed(f"may start: {got}")
+
+
+def _may_take(case: Case) -> Outcome:
+    taker = case["reclaimer_queue"].get("queue_resource_share", {})
+    shares, accounts = _books([taker, case["reclaimee_queue"]["queue_resource_share"]], parents=[NONE, NONE])
+    asked = case.get("reclaimer_resources", {"milli_cpu": 0, "memory": 0, "gpus": 0})
+    requested = np.array([asked["milli_cpu"], asked["memory"], asked["gpus"]])
+    held = accounts.allocated[1].astype(np.float64)
+    if "remaining_resource_share" in case:
+        held = _amounts(case["remaining_resource_share"]).astype(np.float64)
+    got = reclaimable.may_take(shares, 0, (accounts.allocated[0] + requested).astype(np.float64), 1, held)
+    return passed() if got == case["expected"] else failed(f"may take: {got}")
+
+
+def _queue_order(case: Case) -> Outcome:
+    if "devices" in case["l_job_info"]:
+        return unsupported("gpu_memory")
+    rows = [case["lqueue"], case["rqueue"]]
+    shares, accounts = _books([row["queue_resource_share"] for row in rows], parents=[NONE, NONE])
+    queues = order.Standing(priority=np.array([row["priority"] for row in rows]), created=np.zeros(2))
+    held = accounts.allocated.astype(np.float64)
+    left, right = (order.queue_key(queues, shares, at, held[at], np.zeros(3)) for at in (0, 1))
+    got = -1 if left < right else 1
+    return passed() if got == case["expected_result"] else failed(f"order {got}: {left} against {right}")
+
+
+def _min_runtime(case: Case, file: Json) -> Outcome:
+    names = list(file["queues"])
+    parents = [names.index(q["parent"]) if q["parent"] else NONE for q in file["queues"].values()]
+    field = f"{case['op']}_min_runtime_s"
+    given = [q[field] for q in file["queues"].values()]
+    seconds = np.array([math.nan if value is None else value for value in given], dtype=float)
+    default = float(file["defaults"][f"{case['op']}_s"])
+    victim = names.index(case["victim_queue"])
+    if case["op"] == "preempt":
+        got = minruntime.against_preemption(_lineage(parents), seconds, victim, default=default)
+    else:
+        taker = names.index(case["preemptor_queue"])
+        method = minruntime.Method(case["method"])
+        got = minruntime.against_reclaim(
+            _lineage(parents), seconds, taker, victim, method=method, default=default
+        )
+    return passed() if got == case["expect_s"] else failed(f"{got} s, expected {case['expect_s']}")
+
+
+RESOURCES = ("cpu_milli", "memory_bytes", "gpu")
+
+
+def _as_share(case: Json) -> Json:
+    """A case that lists fields by resource, turned into one that lists resources with their fields."""
+    fields = ("deserved", "fair_share", "max_allowed", "allocated", "allocated_not_preemptible")
+    return {
+        short: {name: case[name][long] for name in fields if long in case.get(name, {})}
+        for short, long in zip(("cpu", "memory", "gpu"), RESOURCES, strict=True)
+    }
+
+
+def _books(
+    rows: list[Json], *, parents: list[int], total: Json | None = None, scale: int = 1
+) -> tuple[Shares, Accounts]:
+    def column(field: str, default: float) -> np.ndarray[Any, np.dtype[np.float64]]:
+        values = [
+            [row.get(resource, {}).get(field, default) for resource in ("cpu", "memory", "gpu")]
+            for row in rows
+        ]
+        amounts = np.array(values, dtype=float)
+        return np.where(amounts == -1, math.inf, amounts * scale)
+
+    shares = Shares(
+        total=_amounts(total or {}).astype(np.float64),
+        quota=column("deserved", 0),
+        limit=column("max_allowed", -1),
+        fair=column("fair_share", 0),
+        requested=column("request", 0),
+    )
+    held = column("allocated", 0).astype(np.int64)
+    protected = column("allocated_not_preemptible", 0).astype(np.int64)
+    return shares, Accounts(_lineage(parents), held, protected)
+
+
+def _lineage(parents: list[int]) -> np.ndarray[Any, np.dtype[np.int64]]:
+    rows = []
+    for queue in range(len(parents)):
+        row, at = [], queue
+        while at != NONE:
+            row.append(at)
+            at = parents[at]
+        rows.append(row + [NONE] * (len(parents) - len(row)))
+    return np.array(rows)
+
+
+def _amounts(by_name: Json, scale: int = 1) -> np.ndarray[Any, np.dtype[np.int64]]:
+    return np.array([round(by_name.get(name, 0) * scale) for name in RESOURCES])
 
 
 def _division(case: Case) -> Outcome:

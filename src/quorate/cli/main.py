@@ -1,0 +1,34 @@
+"""The `quorate` command: one module a subcommand; heavy imports stay inside the commands.
+
+Expected failures leave as one line on standard error and a sensible exit status (see `failures.py`).
+"""
+
+import typer
+
+from quorate.cli import demo, failures, manifests, run, up
+
+app = typer.Typer(
+    name="quorate",
+    help="Hierarchical elastic gang scheduling for AI workloads on Kubernetes.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+)
+app.command()(up.up)
+app.command()(demo.demo)
+app.command()(run.run)
+app.command()(manifests.crds)
+app.command("manifests")(manifests.manifests)
+
+
+@app.command()
+def version() -> None:
+    """Print the version."""
+    from importlib.metadata import version as installed  # noqa: PLC0415 - only this command needs it
+
+    print(f"quorate {installed('quorate')}")
+
+
+def main() -> None:
+    with failures.as_one_line():
+        app()

@@ -1,0 +1,38 @@
+"""`quorate crds` and `quorate manifests`: what an installation needs, as YAML or JSON on standard output."""
+
+from enum import StrEnum
+from typing import Annotated
+
+import msgspec
+import typer
+
+from quorate.api.meta import Json
+
+
+class Format(StrEnum):
+    YAML = "yaml"
+    JSON = "json"
+
+
+Output = Annotated[Format, typer.Option("--output", "-o", help="How to print the objects.")]
+
+
+def crds(output: Output = Format.YAML) -> None:
+    """Print the CustomResourceDefinitions: `quorate crds | kubectl apply --server-side -f -`."""
+    from quorate.api.crds import crds as definitions  # noqa: PLC0415 - builds all schemas
+
+    typer.echo(render(definitions(), output))
+
+
+def manifests(output: Output = Format.YAML) -> None:
+    """Print everything else an installation needs: namespace, account, roles, priority classes."""
+    from quorate.api.shipped import objects  # noqa: PLC0415 - only this command needs it
+
+    typer.echo(render(objects(), output))
+
+
+def render(objects: list[Json], output: Format) -> str:
+    if output is Format.JSON:
+        items = {"apiVersion": "v1", "kind": "List", "items": objects}
+        return msgspec.json.format(msgspec.json.encode(items), indent=2).decode()
+    return "---\n".join(msgspec.yaml.encode(item).decode() for item in objects).rstrip()

@@ -1,0 +1,64 @@
+"""What every queue holds while a cycle decides: charged along the whole lineage, forked with the trial."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from quorate.scheduling.snapshot import NONE, SHARED, Bools, Ints, Queues, Snapshot, State
+
+
+@dataclass(eq=False)
+class Accounts:
+    """Amounts of CPU, memory and GPU held by each queue and everything below it: [Q, 3]."""
+
+    lineage: Ints
+    allocated: Ints
+    protected: Ints  # the part held by members that may not be victims
+
+    def fork(self) -> "Accounts":
+        return Accounts(self.lineage, self.allocated.copy(), self.protected.copy())
+
+    def charge(self, queue: int, amount: Ints, *, protected: Ints | None = None) -> None:
+        """Add an amount (negative gives back) to a queue and all queues above it; no queue, no account."""
+        rows = self._rows(queue)
+        self.allocated[rows] += amount
+        if protected is not None:
+            self.protected[rows] += protected
+
+    def _rows(self, queue: int) -> Ints:
+        if queue == NONE:
+            return np.empty(0, dtype=np.int64)
+        rows: Ints = self.lineage[queue][self.lineage[queue] != NONE]
+        return rows
+
+
+def open_accounts(snapshot: Snapshot, protected: Bools) -> Accounts:
+    """What the pods of each queue hold now; `protected` marks pods that may not be victims: [P]."""
+    held = snapshot.pods.state == State.ACTIVE
+    return Accounts(
+        snapshot.queues.lineage,
+        sum_by_queue(snapshot, held),
+        sum_by_queue(snapshot, held & protected),
+    )
+
+
+def sum_by_queue(snapshot: Snapshot, chosen: Bools) -> Ints:
+    """Requests of the chosen pods by queue, summed up the tree: [Q, 3]."""
+    sums = np.zeros((len(snapshot.queues.names), len(SHARED)), dtype=np.int64)
+    rows = np.flatnonzero(chosen & (snapshot.pods.gang != NONE))
+    queue = snapshot.gangs.queue[snapshot.pods.gang[rows]]
+    rows, queue = rows[queue != NONE], queue[queue != NONE]
+    np.add.at(sums, queue, snapshot.requests[snapshot.pods.shape[rows]][:, SHARED])
+    for children, parent in levels(snapshot.queues, bottom_up=True):
+        np.add.at(sums, parent, sums[children])
+    return sums
+
+
+def levels(queues: Queues, *, bottom_up: bool = False) -> Iterator[tuple[Ints, Ints]]:
+    """Queues that have a parent with that parent, one depth after the other."""
+    depth = (queues.lineage != NONE).sum(axis=1) if len(queues.names) else np.empty(0, dtype=np.int64)
+    found = sorted(set(depth.tolist()) - {1}, reverse=bottom_up)
+    for at in found:
+        children = np.flatnonzero(depth == at)
+        yield children, queues.parent[children]

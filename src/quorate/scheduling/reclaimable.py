@@ -1,0 +1,70 @@
+"""Who may take from whom across queues: the rules that bound reclaim, on the amounts of two lineages.
+
+A gang may reclaim while its queues stay within their fair share with it. A victim may be taken where its side
+of the tree holds more than it may keep, or where the taker is still within quota and the victim's side beyond
+its own.
+"""
+
+import numpy as np
+
+from quorate.scheduling.accounts import Accounts
+from quorate.scheduling.fairness import Shares
+from quorate.scheduling.snapshot import NONE, Bools, Floats, Ints
+
+
+def may_start(accounts: Accounts, shares: Shares, queue: int, requested: Ints, *, protected: bool) -> bool:
+    """Within the fair share of its own queue, and a protected gang within its quota."""
+    asked = requested > 0
+    held = accounts.allocated[queue] + requested
+    if np.any(held[asked] > shares.fair[queue][asked]):
+        return False
+    return not protected or not np.any(
+        (accounts.protected[queue] + requested)[asked] > shares.quota[queue][asked]
+    )
+
+
+def fork_of(lineage: Ints, taker: int, victim: int) -> tuple[int, int]:
+    """The two queues just below the lowest common ancestor: the taker's side and the victim's side."""
+    ours, theirs = _down(lineage[taker]), _down(lineage[victim])
+    for mine, other in zip(ours, theirs, strict=False):
+        if mine != other:
+            return mine, other
+    return taker, victim
+
+
+def may_take(shares: Shares, taker: int, taker_held: Floats, victim: int, victim_held: Floats) -> bool:
+    """Whether the next unit may go from the victim's side, which holds `victim_held` before it goes.
+
+    `taker_held` is what the taker's side holds with the whole request.
+    """
+    keeps_fair_share = np.any(victim_held > shares.allocatable[victim])
+    within_quota = np.all(taker_held <= shares.quota[taker])
+    beyond_quota = np.any(victim_held > shares.quota[victim])
+    return bool(keeps_fair_share or (within_quota and beyond_quota))
+
+
+def stays_fair(  # noqa: PLR0913 - two queues with what each holds, and how strict to be
+    shares: Shares,
+    taker: int,
+    taker_held: Floats,
+    victim: int,
+    victim_held: Floats,
+    asked: Bools,
+    *,
+    multiplier: float = 1.0,
+) -> bool:
+    """After the exchange no taker above its share is better off than the sibling it took from."""
+    ours = _saturation(shares.fair[taker], taker_held)
+    theirs = _saturation(shares.fair[victim], victim_held)
+    unfair = asked & (ours > 1) & (shares.fair[victim] > 0) & (ours * multiplier >= theirs)
+    return not bool(unfair.any())
+
+
+def _saturation(fair: Floats, held: Floats) -> Floats:
+    """Held ÷ fair share; 0 where the share is unlimited, infinite where there is none to hold."""
+    ratio = np.divide(held, fair, out=np.where(held > 0, np.inf, 0.0), where=fair > 0)
+    return np.where(np.isinf(fair), 0.0, ratio)
+
+
+def _down(row: Ints) -> list[int]:
+    return [queue for queue in row.tolist()[::-1] if queue != NONE]
