@@ -1,0 +1,81 @@
+"""The labels and annotations that are read or written anywhere in the product.
+
+Keys of other projects are used unchanged, so that their manifests and habits work; keys of ours live under
+`quorate.dev/`. How selectors over labels are read stands in `selectors`.
+"""
+
+# Membership of a pod in a gang.
+POD_GROUP_NAME = "pod-group-name"  # annotation on pods
+SUB_GROUP_NAME = "kai.scheduler/subgroup-name"
+COMPOSITE_GROUP = "quorate.dev/composite-pod-group"  # label on PodGroups: the gang of gangs they belong to
+COMPOSITE_PARENT_NATIVE = "scheduling.k8s.io/parent-compositepodgroup"
+
+# What a workload asks for.
+QUEUE = "kai.scheduler/queue"
+PROJECT = "project"
+USER = "user"
+NODE_POOL = "kai.scheduler/node-pool"
+PRIORITY_CLASS = "priorityClassName"
+PREEMPTIBILITY = "kai.scheduler/preemptibility"
+TASK_PRIORITY = "kai.scheduler/task-priority"
+PREEMPTION_DELAY = "kai.scheduler/preemption-delay"
+STALENESS_GRACE_PERIOD = "kai.scheduler/staleness-grace-period"
+TOPOLOGY = "kai.scheduler/topology"
+TOPOLOGY_REQUIRED = "kai.scheduler/topology-required-placement"
+TOPOLOGY_PREFERRED = "kai.scheduler/topology-preferred-placement"
+SEGMENT_SIZE = "kai.scheduler/segment-size"
+SEGMENT_TOPOLOGY_REQUIRED = "kai.scheduler/segment-topology-required-placement"
+SEGMENT_TOPOLOGY_PREFERRED = "kai.scheduler/segment-topology-preferred-placement"
+BATCH_MIN_MEMBER = "kai.scheduler/batch-min-member"
+SKIP_POD_GROUPER = "kai.scheduler/skip-podgrouper"
+TOP_OWNER_METADATA = "kai.scheduler/top-owner-metadata"
+MIN_MEMBER = "quorate.dev/min-member"
+MIN_SUB_GROUP = "quorate.dev/min-sub-group"
+MIN_GROUPS = "quorate.dev/min-groups"
+GROUP_AS = "quorate.dev/group-as"
+
+# State that the scheduler keeps on a PodGroup.
+STALE_SINCE = "kai.scheduler/stale-podgroup-timestamp"
+LAST_START = "kai.scheduler/last-start-timestamp"
+LAST_EVICTION = "kai.scheduler/last-eviction-timestamp"
+
+# Shares of a GPU.
+GPU_FRACTION = "gpu-fraction"
+GPU_MEMORY = "gpu-memory"
+GPU_FRACTION_DEVICES = "gpu-fraction-num-devices"
+GPU_RESOURCE = "nvidia.com/gpu"
+
+# LeaderWorkerSet.
+LWS_NAME = "leaderworkerset.sigs.k8s.io/name"
+LWS_GROUP_INDEX = "leaderworkerset.sigs.k8s.io/group-index"
+LWS_WORKER_INDEX = "leaderworkerset.sigs.k8s.io/worker-index"
+LWS_GROUP_KEY = "leaderworkerset.sigs.k8s.io/group-key"
+LWS_REVISION = "leaderworkerset.sigs.k8s.io/template-revision-hash"
+LWS_SUB_GROUP_INDEX = "leaderworkerset.sigs.k8s.io/subgroup-index"
+LWS_SUB_GROUP_KEY = "leaderworkerset.sigs.k8s.io/subgroup-key"
+LWS_SIZE = "leaderworkerset.sigs.k8s.io/size"
+LWS_REPLICAS = "leaderworkerset.sigs.k8s.io/replicas"
+LWS_LEADER_NAME = "leaderworkerset.sigs.k8s.io/leader-name"
+LWS_EXCLUSIVE_TOPOLOGY = "leaderworkerset.sigs.k8s.io/exclusive-topology"
+LWS_SUB_GROUP_EXCLUSIVE_TOPOLOGY = "leaderworkerset.sigs.k8s.io/subgroup-exclusive-topology"
+LWS_SUB_GROUP_SIZE = "leaderworkerset.sigs.k8s.io/subgroup-size"
+LWS_SUB_GROUP_POLICY_TYPE = "leaderworkerset.sigs.k8s.io/subgroup-policy-type"
+LWS_SUBDOMAIN_POLICY = "leaderworkerset.sigs.k8s.io/subdomainPolicy"
+LWS_LEADER_REQUESTS_TPUS = "leaderworkerset.sigs.k8s.io/leader-requests-tpus"
+LWS_RECREATE_AFTER_START = "leaderworkerset.sigs.k8s.io/experimental-recreate-group-after-start"
+TPU_RESOURCE = "google.com/tpu"
+
+# RoleBasedGroup.
+RBG_GROUP_NAME = "rbg.workloads.x-k8s.io/group-name"
+RBG_ROLE_NAME = "rbg.workloads.x-k8s.io/role-name"
+RBG_ROLE_INSTANCE_NAME = "rbg.workloads.x-k8s.io/role-instance-name"
+RBG_ROLE_INSTANCE_INDEX = "rbg.workloads.x-k8s.io/role-instance-index"
+RBG_COMPONENT_NAME = "rbg.workloads.x-k8s.io/component-name"
+RBG_COMPONENT_INDEX = "rbg.workloads.x-k8s.io/component-index"
+RBG_GANG_SCHEDULING = "rbg.workloads.x-k8s.io/group-gang-scheduling"
+RBG_SEGMENT_INDEX = "quorate.dev/segment-index"
+
+# Kubernetes' own.
+HOSTNAME = "kubernetes.io/hostname"
+JOB_COMPLETION_INDEX = "batch.kubernetes.io/job-completion-index"
+POD_INDEX = "apps.kubernetes.io/pod-index"
