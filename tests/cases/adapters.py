@@ -1,0 +1,57 @@
+"""Which adapter runs which cases: one literal table by family and topic.
+
+An adapter is a module with `run(case, file) -> Outcome`, where `file` is the context of the case's file. The
+runner asks `adapter_for`; an adapter that is not there yet makes its cases unsupported, by feature.
+"""
+
+import importlib
+import importlib.util
+from collections.abc import Callable
+from typing import Any
+
+from tests.cases.collection import CaseFile
+from tests.cases.outcome import Outcome, unsupported
+
+Json = dict[str, Any]
+Adapter = Callable[[Json, Json], Outcome]
+
+ANY = "*"
+
+# (family, topic, op) -> (module under tests.cases, the feature it shows)
+TABLE: tuple[tuple[str, str, str, str, str], ...] = (
+    ("gang", ANY, "start", "gang_start", "starting gang trees"),
+    ("gang", ANY, "satisfied", "gang_rules", "rules of gang trees"),
+    ("gang", ANY, "core", "gang_rules", "rules of gang trees"),
+    ("grouper", ANY, ANY, "grouper", "pod grouper"),
+    ("kai", "scheduling", ANY, "kai_scheduling", "whole scheduling cycles"),
+    ("kai", "podgroup_admission", ANY, "kai_units_rules", "PodGroup admission"),
+    ("kai", "preemptibility", ANY, "kai_units_rules", "preemptibility"),
+    ("kai", "subgroup_tree", ANY, "kai_units_rules", "gang trees"),
+    ("kai", "tasks_to_evict", ANY, "kai_units_rules", "victims of a gang"),
+    ("kai", "tasks_to_allocate", ANY, "kai_units_rules", "next unit of a gang"),
+    ("kai", "podset", ANY, "kai_units_rules", "rules of leaves"),
+    ("kai", "podgroup_info", ANY, "kai_units_rules", "facts of PodGroups"),
+    ("kai", "subgroup_order", ANY, "kai_units_rules", "order of groups"),
+    ("kai", ANY, ANY, "kai_units_fair", "queues and fairness"),
+    ("lws", ANY, ANY, "lws", "LeaderWorkerSet controller"),
+    ("rbg", ANY, ANY, "rbg", "RoleBasedGroup controller"),
+)
+
+
+def adapter_for(file: CaseFile, case: Json) -> Adapter:
+    for family, topic, op, module, feature in TABLE:
+        if family == file.family and topic in (ANY, file.topic) and op in (ANY, case.get("op")):
+            return _load(module, feature)
+    return _missing(f"cases of family {file.family!r}")
+
+
+def _load(module: str, feature: str) -> Adapter:
+    name = f"tests.cases.{module}"
+    if importlib.util.find_spec(name) is None:
+        return _missing(feature)
+    adapter: Adapter = importlib.import_module(name).run
+    return adapter
+
+
+def _missing(feature: str) -> Adapter:
+    return lambda _case, _file: unsupported(feature)
