@@ -1,6 +1,6 @@
-"""What a pod of one shape asks of a node, as plain values; `encode` makes them, the filters of `fit` read them.
+"""What a pod of one shape asks of a node, as plain values; `encode` makes them, `fit` reads them.
 
-Two pods have the same shape exactly when their requests are equal: whatever the filters may read is in here.
+Two pods have the same shape exactly when their requests are equal: whatever the filters read is in here.
 """
 
 from dataclasses import dataclass
@@ -23,7 +23,10 @@ class Toleration:
 
 @dataclass(frozen=True, slots=True)
 class Expression:
-    """One test on a label: In, NotIn, Exists, DoesNotExist, Gt, Lt; key `metadata.name` reads the node's name."""
+    """One test on a label: In, NotIn, Exists, DoesNotExist, Gt, Lt.
+
+    The key `metadata.name` reads the name of the node.
+    """
 
     key: str
     operator: str
@@ -74,7 +77,7 @@ class Port:
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """The shape; amounts are pairs of a resource name and what one pod takes, in the units of the snapshot."""
+    """The shape; an amount is a resource and what one pod takes of it, in the units of the snapshot."""
 
     amounts: tuple[tuple[str, int], ...] = ()
     node_selector: Term = ()

@@ -1,4 +1,4 @@
-"""The cluster at one revision, as arrays: the only thing a decision reads; `encode` builds it, `trial` copies from it.
+"""The cluster at one revision, as arrays: the only thing a decision reads, built by `encode`.
 
 1. Rows are sorted by name once, here in `encode`; nothing later sorts strings, ties break by index.
 2. Arrays are read-only. What a decision changes lives in a `Trial`.
@@ -54,6 +54,7 @@ class Labels:
     """One node label as a column: `ids[n]` points into `values`, `NONE` where the node lacks it."""
 
     values: tuple[str, ...]
+    index: dict[str, int]  # of `values`
     ids: Ints
 
 
@@ -65,7 +66,7 @@ class Nodes:
     allocatable: Ints  # [R, N]
     used: Ints  # [R, N] held by every pod with this node, also foreign and releasing ones
     releasing: Ints  # [R, N] the part of `used` that pods being deleted give back
-    schedulable: Bools  # [N] ready and not cordoned
+    schedulable: Bools  # [N] ready; a cordon is a taint
     taints: Ints  # [N] index into taint_sets
     taint_sets: tuple[tuple[Taint, ...], ...]
     labels: dict[str, Labels]
@@ -76,8 +77,8 @@ class Nodes:
 class Level:
     """One level of a Topology: which domain each node lies in.
 
-    Domains are numbered by their path of names, so that equal rack names in two zones stay two domains. A node
-    that lacks a label of any level of the topology is outside (`NONE`) at every level.
+    Domains are numbered by their path of names, so that equal rack names in two zones stay two domains. A
+    node that lacks a label of any level of the topology is outside (`NONE`) at every level.
     """
 
     topology: str
@@ -99,6 +100,7 @@ class Pods:
     state: Ints  # a `State`
     nominated: Ints  # node a former cycle held for it, NONE if none
     labels: Ints  # row of `label_sets`
+    is_core: Bools  # active members that a semi-preemptible gang may not lose
 
 
 @dataclass(frozen=True, eq=False)

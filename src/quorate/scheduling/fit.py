@@ -1,0 +1,86 @@
+"""Filters that only read the nodes: which nodes may take pods of a shape, whatever else is placed.
+
+`static_mask` is asked once per shape and cycle; `Trial` caches it. What depends on placed pods is in `neighbours`.
+"""
+
+from collections.abc import Iterable
+from functools import reduce
+
+import numpy as np
+
+from quorate.scheduling.request import Expression, Taint, Term, Toleration
+from quorate.scheduling.snapshot import Bools, Nodes, Snapshot
+
+HARD_EFFECTS = ("NoSchedule", "NoExecute")
+
+
+def static_mask(snapshot: Snapshot, shape: int) -> Bools:
+    """Ready nodes whose taints are tolerated and whose labels match selector, affinity and volumes."""
+    request, nodes = snapshot.shapes[shape], snapshot.nodes
+    if request.blocked_by:
+        return np.zeros(len(nodes.names), dtype=np.bool_)
+    mask = nodes.schedulable & tolerated(nodes, request.tolerations)
+    mask &= matches_term(nodes, request.node_selector)
+    for terms in filter(None, (request.node_terms, *request.volume_terms)):
+        mask &= matches_any(nodes, terms)
+    return mask
+
+
+def tolerated(nodes: Nodes, tolerations: tuple[Toleration, ...]) -> Bools:
+    """Nodes all of whose hard taints are tolerated; decided once per distinct set of taints."""
+    fine = [
+        all(
+            any(_tolerates(one, taint) for one in tolerations)
+            for taint in taints
+            if taint.effect in HARD_EFFECTS
+        )
+        for taints in nodes.taint_sets
+    ]
+    return np.array([*fine, False])[nodes.taints]
+
+
+def matches_any(nodes: Nodes, terms: Iterable[Term]) -> Bools:
+    none = np.zeros(len(nodes.names), dtype=np.bool_)
+    return reduce(np.logical_or, (matches_term(nodes, term) for term in terms if term), none)
+
+
+def matches_term(nodes: Nodes, term: Term) -> Bools:
+    every = np.ones(len(nodes.names), dtype=np.bool_)
+    return reduce(np.logical_and, (matches(nodes, expression) for expression in term), every)
+
+
+def matches(nodes: Nodes, expression: Expression) -> Bools:
+    """Nodes whose label passes one test; a node without the label passes NotIn and DoesNotExist only."""
+    labels = nodes.labels.get(expression.key)
+    if labels is None:
+        passes = expression.operator in {"NotIn", "DoesNotExist"}
+        return np.full(len(nodes.names), passes, dtype=np.bool_)
+    has = labels.ids >= 0
+    match expression.operator:
+        case "Exists":
+            return has
+        case "DoesNotExist":
+            return ~has
+        case "In" | "NotIn":
+            wanted = [labels.index[value] for value in expression.values if value in labels.index]
+            is_in = np.isin(labels.ids, wanted)
+            return is_in if expression.operator == "In" else ~is_in
+        case _:
+            passes = [_compares(value, expression) for value in labels.values]
+            return has & np.array([*passes, False])[labels.ids]
+
+
+def _compares(value: str, expression: Expression) -> bool:
+    try:
+        mine, other = int(value), int(expression.values[0])
+    except (ValueError, IndexError):
+        return False
+    return mine > other if expression.operator == "Gt" else mine < other
+
+
+def _tolerates(toleration: Toleration, taint: Taint) -> bool:
+    if toleration.effect and toleration.effect != taint.effect:
+        return False
+    if toleration.key and toleration.key != taint.key:
+        return False
+    return toleration.operator == "Exists" or (bool(toleration.key) and toleration.value == taint.value)

@@ -1,0 +1,54 @@
+"""How good a node is for one pod of a shape: higher is better, ties go to the first node by name.
+
+The sum is lexicographic by construction: each part is below the weight of the next. A built-in score reads only
+the node's own state, so that `Trial` refreshes it for touched nodes only.
+"""
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from quorate.scheduling.fit import matches_term
+from quorate.scheduling.snapshot import CPU, GPU, Floats, Ints, Snapshot
+
+if TYPE_CHECKING:
+    from quorate.scheduling.trial import Trial
+
+PACKING = 9.0  # 0..9
+KIND = 10.0  # pods without GPUs keep off nodes with GPUs
+PREFERENCE = 100.0  # per full weight of the preferred node affinity
+
+
+def binpack(trial: "Trial", shape: int, nodes: Ints | slice) -> Floats:
+    """The node with the least left over of the resource that matters for the shape comes first."""
+    row, most = _main_resource(trial.snapshot, shape)
+    return PACKING * (1.0 - np.maximum(trial.future[row][nodes], 0) / most) + _steady(
+        trial.snapshot, shape, nodes
+    )
+
+
+def spread(trial: "Trial", shape: int, nodes: Ints | slice) -> Floats:
+    """The node with the largest free part comes first."""
+    row, _ = _main_resource(trial.snapshot, shape)
+    capacity = np.maximum(trial.snapshot.nodes.allocatable[row][nodes], 1)
+    return np.maximum(trial.future[row][nodes], 0) / capacity + _steady(trial.snapshot, shape, nodes)
+
+
+def _main_resource(snapshot: Snapshot, shape: int) -> tuple[int, int]:
+    """GPU if the shape asks for any, else CPU; and the most that one node has of it."""
+    row = GPU if snapshot.requests[shape, GPU] else CPU
+    return row, max(1, int(snapshot.nodes.allocatable[row].max(initial=1)))
+
+
+def _steady(snapshot: Snapshot, shape: int, nodes: Ints | slice) -> Floats:
+    """The parts that placing pods does not change."""
+    gpus = snapshot.nodes.allocatable[GPU][nodes]
+    score = np.zeros(gpus.shape) if snapshot.requests[shape, GPU] else KIND * (gpus == 0)
+    preferences = snapshot.shapes[shape].node_preferences
+    total = sum(abs(preference.weight) for preference in preferences) or 1
+    for preference in preferences:
+        score = (
+            score
+            + PREFERENCE * preference.weight / total * matches_term(snapshot.nodes, preference.term)[nodes]
+        )
+    return score
