@@ -1,0 +1,105 @@
+"""Cluster IPs and node ports of services: given out once, kept by the service, returned when it goes.
+
+The API server takes addresses when a service is created or updated and releases them on delete; on start it
+claims what stored services hold.
+"""
+
+import ipaddress
+from collections.abc import Iterable
+
+from quorate.api.meta import Json
+from quorate.embedded.causes import Cause, invalid
+
+_NODE_PORTS = range(30000, 32768)
+NEEDS_NODE_PORTS = ("NodePort", "LoadBalancer")
+
+
+class ServiceAddresses:
+    """Who holds which cluster IP and node port."""
+
+    def __init__(self, network: str = "10.96.0.0/16") -> None:
+        self._network = ipaddress.ip_network(network)
+        self._taken: set[str] = set()
+        self._ports: set[int] = set()
+        self._next = 10
+        self._next_port = 0
+
+    def claim(self, services: Iterable[Json]) -> None:
+        """Mark what stored services hold as taken."""
+        for service in services:
+            spec = service["spec"]
+            self._taken.update(ip for ip in spec.get("clusterIPs") or () if ip != "None")
+            self._ports.update(port["nodePort"] for port in spec.get("ports") or () if port.get("nodePort"))
+
+    def assign(self, service: Json, old: Json | None = None) -> list[Cause]:
+        """Give the service the addresses it lacks, in place; a wish that is taken is a cause."""
+        spec = service["spec"]
+        held = old["spec"] if old else {}
+        if spec["type"] == "ExternalName":
+            return []
+        if not spec.get("clusterIP"):
+            spec["clusterIP"] = held.get("clusterIP") or self._free_address()
+        elif spec["clusterIP"] not in {"None", held.get("clusterIP")}:
+            refusal = self._refusal(spec["clusterIP"])
+            if refusal:
+                return [invalid("spec.clusterIPs", [spec["clusterIP"]], refusal)]
+        spec["clusterIPs"] = [spec["clusterIP"]]
+        if spec["clusterIP"] != "None":
+            self._taken.add(spec["clusterIP"])
+        return self._assign_ports(spec, held)
+
+    def release(self, service: Json) -> None:
+        self._taken.difference_update(service["spec"].get("clusterIPs") or ())
+        self._ports.difference_update(port.get("nodePort", 0) for port in service["spec"].get("ports") or ())
+
+    def _refusal(self, wish: str) -> str:
+        try:
+            inside = ipaddress.ip_address(wish) in self._network
+        except ValueError:
+            return "must be empty, 'None', or a valid IP address"
+        if not inside:
+            first = f"The range of valid IPs is {self._network}"
+            return (
+                f"failed to allocate IP {wish}: the provided IP ({wish}) is not in the valid range. {first}"
+            )
+        return (
+            f"failed to allocate IP {wish}: provided IP is already allocated" if wish in self._taken else ""
+        )
+
+    def _free_address(self) -> str:
+        size = self._network.num_addresses
+        for step in range(size):
+            candidate = str(self._network[1 + (self._next + step) % (size - 2)])
+            if candidate not in self._taken:
+                self._next += step + 1
+                return candidate
+        msg = f"every address of {self._network} is in use by a Service; delete one"
+        raise OverflowError(msg)
+
+    def _assign_ports(self, spec: Json, held: Json) -> list[Cause]:
+        if spec["type"] not in NEEDS_NODE_PORTS:
+            return []
+        kept = {
+            (port.get("port"), port.get("protocol")): port.get("nodePort") for port in held.get("ports") or ()
+        }
+        mine = set(kept.values())
+        for index, port in enumerate(spec.get("ports") or ()):
+            wish = port.get("nodePort") or kept.get((port.get("port"), port.get("protocol")))
+            if wish and wish in self._ports - mine:
+                return [invalid(f"spec.ports[{index}].nodePort", wish, "provided port is already allocated")]
+            if wish and wish not in _NODE_PORTS:
+                limits = "The range of valid ports is 30000-32767"
+                detail = f"provided port is not in the valid range. {limits}"
+                return [invalid(f"spec.ports[{index}].nodePort", wish, detail)]
+            port["nodePort"] = wish or self._free_port()
+            self._ports.add(port["nodePort"])
+        return []
+
+    def _free_port(self) -> int:
+        for step in range(len(_NODE_PORTS)):
+            candidate = _NODE_PORTS[(self._next_port + step) % len(_NODE_PORTS)]
+            if candidate not in self._ports:
+                self._next_port += step + 1
+                return candidate
+        msg = "every node port from 30000 to 32767 is in use by a Service; delete one"
+        raise OverflowError(msg)
