@@ -42,7 +42,7 @@ def units(text: str | float) -> int:
 
 
 def canonical(milli_units: int, *, binary: bool = False) -> str:
-    """The shortest text without loss, as Kubernetes prints it: 1500 → `1500m`, 2000 → `2`, binary 2**20 → `1Mi`."""
+    """The shortest text without loss, as Kubernetes prints it: 1500 → `1500m`, binary 1024000 → `1Ki`."""
     if milli_units % 1000:
         return f"{milli_units}m"
     whole = milli_units // 1000

@@ -1,4 +1,4 @@
-"""Label selectors: read from text or from an object, matched against labels; caches, budgets and affinity use them."""
+"""Label selectors, read from text or an object; caches, budgets and affinity match labels with them."""
 
 import re
 from collections.abc import Mapping

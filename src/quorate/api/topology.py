@@ -22,7 +22,7 @@ class TopologyLevel(Part, frozen=True):
 
     @property
     def name(self) -> str:
-        """What people call the level: `topology.kubernetes.io/zone` is `zone` unless an alias says otherwise."""
+        """What people call it: `topology.kubernetes.io/zone` is `zone` unless an alias says otherwise."""
         return self.alias or self.node_label.rpartition("/")[2]
 
 

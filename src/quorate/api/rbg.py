@@ -1,0 +1,224 @@
+"""RoleBasedGroup and its companions, in the group of the segment design and in upstream's; one type for both.
+
+Roles follow upstream's v1alpha2. Coordinations that place segments stand in `coordinationRequirements`;
+upstream's coordinated scaling and rolling update stand in a CoordinatedPolicy of the same name.
+"""
+
+from typing import Annotated
+
+import msgspec
+
+from quorate.api.described import DNS_LABEL, described
+from quorate.api.meta import Condition, Json, Kind, Object, Part, Wire
+
+ROLE_BASED_GROUP = Kind("workloads.instai.io", "v1alpha1", "RoleBasedGroup", "rolebasedgroups")
+ROLE_BASED_GROUP_UPSTREAM = Kind("workloads.x-k8s.io", "v1alpha2", "RoleBasedGroup", "rolebasedgroups")
+ROLE_BASED_GROUP_KINDS = (ROLE_BASED_GROUP, ROLE_BASED_GROUP_UPSTREAM)
+COORDINATED_POLICY = Kind("workloads.x-k8s.io", "v1alpha2", "CoordinatedPolicy", "coordinatedpolicies")
+SCALING_ADAPTER = Kind(
+    "workloads.x-k8s.io", "v1alpha2", "RoleBasedGroupScalingAdapter", "rolebasedgroupscalingadapters"
+)
+
+MAX_ROLES = 64
+
+IntOrPercent = int | str
+
+
+class TemplateRef(Part, frozen=True):
+    name: Annotated[str, described("Name in `roleTemplates`.", minLength=1, maxLength=63)] = ""
+    patch: Annotated[Json | None, described("Strategic merge patch on the template.")] = None
+
+
+class RestartPolicyConfig(Part, frozen=True):
+    type: Annotated[
+        str,
+        described(
+            "What a failed pod means for its instance.",
+            enum=["", "None", "RecreateRoleInstanceOnPodRestart", "RecreateRBGOnPodRestart"],
+        ),
+    ] = ""
+    base_delay_seconds: Annotated[int, described("First delay.", minimum=0, default=30)] = 30
+    max_delay_seconds: Annotated[int, described("Longest delay.", minimum=0, default=600)] = 600
+
+
+class StandalonePattern(Wire):
+    template: Annotated[Json | None, described("Pod template.")] = None
+    template_ref: TemplateRef | None = None
+    restart_policy: str = ""
+    restart_policy_config: RestartPolicyConfig | None = None
+
+
+class LeaderWorkerPattern(Wire):
+    size: Annotated[int, described("Pods of an instance, leader included.", minimum=1, default=1)] = 1
+    template: Annotated[Json | None, described("Pod template.")] = None
+    template_ref: TemplateRef | None = None
+    leader_template_patch: Annotated[Json | None, described("Strategic merge patch for the leader.")] = None
+    worker_template_patch: Annotated[Json | None, described("Strategic merge patch for workers.")] = None
+    shared_service_selection: Annotated[
+        str, described("Which pods the role's Service selects.", enum=["", "All", "LeaderOnly"])
+    ] = ""
+    restart_policy: str = ""
+    restart_policy_config: RestartPolicyConfig | None = None
+
+
+class Component(Wire):
+    name: Annotated[str, described("Name of the component.", minLength=1, maxLength=63)] = ""
+    size: Annotated[int, described("Pods of the component.", minimum=0, default=1)] = 1
+    service_name: str = ""
+    labels: dict[str, str] | None = None
+    annotations: dict[str, str] | None = None
+    template: Annotated[Json, described("Pod template.")] = {}
+
+
+class CustomComponentsPattern(Wire):
+    components: Annotated[list[Component] | None, described("Parts of an instance.", maxItems=MAX_ROLES)] = (
+        None
+    )
+    restart_policy: str = ""
+    restart_policy_config: RestartPolicyConfig | None = None
+
+
+class RollingUpdate(Wire):
+    type: Annotated[
+        str,
+        described(
+            "How a pod gets its new revision.",
+            enum=["RecreatePod", "InPlaceIfPossible", "InPlaceOnly"],
+            default="InPlaceIfPossible",
+        ),
+    ] = "InPlaceIfPossible"
+    partition: Annotated[IntOrPercent, described("Instances below it keep their revision.", default=0)] = 0
+    max_unavailable: Annotated[IntOrPercent, described("Instances that may be unavailable.", default=1)] = 1
+    max_surge: Annotated[IntOrPercent, described("Extra instances while rolling.", default=0)] = 0
+    paused: bool = False
+
+
+class RoleRolloutStrategy(Wire):
+    type: Annotated[
+        str, described("How instances are updated.", enum=["RollingUpdate"], default="RollingUpdate")
+    ] = "RollingUpdate"
+    rolling_update: RollingUpdate | None = None
+
+
+class ServicePort(Part, frozen=True):
+    name: str = ""
+    port: Annotated[int, described("Port.", minimum=1, maximum=65535)] = 0
+    protocol: str = "TCP"
+    target_port: Annotated[IntOrPercent | None, described("Port of the container.")] = None
+
+
+class ScalingAdapterSwitch(Wire):
+    enable: bool = False
+    labels: dict[str, str] | None = None
+
+
+class Role(Wire):
+    name: Annotated[
+        str,
+        described("Name of the role, unique in the group.", minLength=1, maxLength=63, pattern=DNS_LABEL),
+    ] = ""
+    replicas: Annotated[int, described("Instances of the role.", minimum=0, format="int32", default=1)] = 1
+    labels: dict[str, str] | None = None
+    annotations: dict[str, str] | None = None
+    dependencies: Annotated[
+        list[str] | None,
+        described("Roles that are ready before this one starts.", maxItems=MAX_ROLES),
+    ] = None
+    min_ready_seconds: Annotated[int, described("How long ready counts as available.", minimum=0)] = 0
+    pod_management_policy: Annotated[
+        str,
+        described("Order of creation.", enum=["Parallel", "OrderedReady"], default="Parallel"),
+    ] = "Parallel"
+    service_ports: list[ServicePort] | None = None
+    template: Annotated[Json | None, described("Pod template; short for a standalone pattern.")] = None
+    standalone_pattern: StandalonePattern | None = None
+    leader_worker_pattern: LeaderWorkerPattern | None = None
+    custom_components_pattern: CustomComponentsPattern | None = None
+    rollout_strategy: RoleRolloutStrategy | None = None
+    scaling_adapter: ScalingAdapterSwitch | None = None
+
+
+class SegmentTopologyAffinity(Part, frozen=True):
+    topology_key: Annotated[str, described("Node label or level that a segment keeps to.")] = ""
+    strategy: Annotated[
+        str,
+        described(
+            "How strictly a segment keeps to one domain.",
+            enum=["PreferSegmentAffinity", "RequireSegmentAffinity", "BestEffort"],
+            default="PreferSegmentAffinity",
+        ),
+    ] = "PreferSegmentAffinity"
+    spread_segments: Annotated[bool, described("Put segments into different domains where possible.")] = False
+
+
+class SegmentPlacement(Wire):
+    segment_size: Annotated[
+        dict[str, int] | None,
+        described("Instances of each role that make one segment.", minProperties=1, maxProperties=MAX_ROLES),
+    ] = None
+    progression: Annotated[
+        str,
+        described(
+            "When the next segment starts.",
+            enum=["", "Ordered", "OrderedReady", "Parallel"],
+            default="OrderedReady",
+        ),
+    ] = "OrderedReady"
+    topology_affinity: SegmentTopologyAffinity | None = None
+
+
+class CoordinationStrategy(Wire):
+    segment_placement: SegmentPlacement | None = None
+
+
+class CoordinationRequirement(Wire):
+    name: str = ""
+    roles: list[str] | None = None
+    strategy: CoordinationStrategy = msgspec.field(default_factory=CoordinationStrategy)
+
+
+class RoleTemplate(Wire):
+    name: Annotated[str, described("Name.", minLength=1, maxLength=63, pattern=DNS_LABEL)] = ""
+    template: Annotated[Json, described("Pod template.")] = {}
+
+
+class RoleBasedGroupSpec(Wire):
+    roles: Annotated[
+        list[Role] | None,
+        described("Roles of the group.", minItems=1, maxItems=MAX_ROLES),
+    ] = None
+    role_templates: Annotated[
+        list[RoleTemplate] | None,
+        described("Pod templates that roles share.", maxItems=MAX_ROLES),
+    ] = None
+    coordination_requirements: Annotated[
+        list[CoordinationRequirement] | None,
+        described("Which roles grow together, and how.", maxItems=MAX_ROLES),
+    ] = None
+
+
+class RoleStatus(Wire):
+    name: str = ""
+    replicas: int = 0
+    ready_replicas: int = 0
+    updated_replicas: int = 0
+
+
+class SegmentStatus(Wire):
+    """One row of the table of segments, as `kubectl get` and the dashboard show it."""
+
+    index: int = 0
+    ready: bool = False
+    pods: str = ""
+
+
+class RoleBasedGroupStatus(Wire):
+    observed_generation: int = 0
+    conditions: list[Condition] | None = None
+    role_statuses: list[RoleStatus] | None = None
+    segments: list[SegmentStatus] | None = None
+
+
+class RoleBasedGroup(Object):
+    spec: RoleBasedGroupSpec = msgspec.field(default_factory=RoleBasedGroupSpec)
+    status: RoleBasedGroupStatus = msgspec.field(default_factory=RoleBasedGroupStatus)
