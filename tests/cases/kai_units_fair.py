@@ -26,6 +26,7 @@ def run(case: Case, file: Json) -> Outcome:
         "can_reclaim": _may_start,
         "reclaimee_queue": _may_take,
         "lqueue": _queue_order,
+        "expected_job_order": _turns,
     }
     if "expect_s" in case:
         return _min_runtime(case, file)
@@ -72,7 +73,8 @@ def _allocatable(case: Case) -> Outcome:
     if isinstance(want, dict):
         got: Any = dict(zip(RESOURCES, shares.allocatable[0].tolist(), strict=True))
     else:
-        got = shares.dominant(0, _amounts(case["allocated"]).astype(np.float64))
+        ranking = order.Ranking(shares, np.zeros(1), np.zeros(1))
+        got = ranking.dominant(0, _amounts(case["allocated"]).tolist())
     return passed() if got == want else failed(f"{got}, expected {want}")
 
 
@@ -102,11 +104,32 @@ def _queue_order(case: Case) -> Outcome:
         return unsupported("gpu_memory")
     rows = [case["lqueue"], case["rqueue"]]
     shares, accounts = _books([row["queue_resource_share"] for row in rows], parents=[NONE, NONE])
-    queues = order.Standing(priority=np.array([row["priority"] for row in rows]), created=np.zeros(2))
-    held = accounts.allocated.astype(np.float64)
-    left, right = (order.queue_key(queues, shares, at, held[at], np.zeros(3)) for at in (0, 1))
+    ranking = order.Ranking(shares, np.array([row["priority"] for row in rows]), np.zeros(2))
+    held = accounts.allocated.tolist()
+    left, right = (ranking.key(at, held[at], (0, 0, 0)) for at in (0, 1))
     got = -1 if left < right else 1
     return passed() if got == case["expected_result"] else failed(f"order {got}: {left} against {right}")
+
+
+def _turns(case: Case) -> Outcome:
+    names = sorted(case["queues"])
+    parents = [
+        names.index(case["queues"][name]["parent_queue"])
+        if case["queues"][name].get("parent_queue")
+        else NONE
+        for name in names
+    ]
+    shares, accounts = _books([{} for _ in names], parents=parents)
+    turns = order.Turns(order.Ranking(shares, np.zeros(len(names)), np.zeros(len(names))), accounts)
+    jobs = sorted(case["jobs"].values(), key=lambda job: str(job["name"]))
+    for at, job in enumerate(jobs):
+        key = (-job["priority"], order.Standing.BELOW, 0.0, at)
+        turns.push(names.index(job["queue"]), order.Waiting(key, at, (0, 0, 0)))
+    drawn = []
+    while (waiting := turns.pop()) is not None:
+        drawn.append(jobs[waiting.gang]["name"])
+    want = case["expected_job_order"]
+    return passed() if drawn == want else failed(f"{drawn}, expected {want}")
 
 
 def _min_runtime(case: Case, file: Json) -> Outcome:

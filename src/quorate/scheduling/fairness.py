@@ -33,14 +33,6 @@ class Shares:
         """How far a queue may grow and owe nobody: the larger of quota and share, within its limit."""
         return np.minimum(self.limit, np.maximum(self.quota, self.fair))
 
-    def dominant(self, queue: int, held: Floats) -> float:
-        """The largest fraction of the allocatable amount that `held` is, over the resources."""
-        ceiling = self.allocatable[queue]
-        ceiling = np.where(np.isinf(ceiling), self.total, ceiling)
-        # An amount where nothing may be held weighs a thousand times itself.
-        ratio = np.divide(held, ceiling, out=np.asarray(held * 1000.0), where=ceiling > 0)
-        return float(ratio.max(initial=0.0))
-
 
 def shares(snapshot: Snapshot, *, k: float = 1.0) -> Shares:
     queues = snapshot.queues
