@@ -44,7 +44,7 @@ class Ranking:
     def key(self, queue: int, held: Amounts, requested: Amounts) -> QueueKey:
         """Smaller goes first.
 
-        First who is not beyond its share in everything, then who stays in quota with the gang, then by priority,
+        First who is not beyond its share in everything, then who stays in quota with the gang, then priority,
         then who holds nothing it may not hold, then by the fraction held with and without the gang.
         """
         after = [has + asks for has, asks in zip(held, requested, strict=True)]
