@@ -194,7 +194,10 @@ class Store:
         self, type_: Literal["ADDED", "MODIFIED", "DELETED"], key: Key, obj: Json, before: Entry | None
     ) -> Json:
         self.revision += 1
-        obj = {**obj, "metadata": {**obj["metadata"], "resourceVersion": str(self.revision)}}
+        metadata = {**obj["metadata"], "resourceVersion": str(self.revision)}
+        # Kind and apiVersion come first: lists of built-in kinds cut them off the stored bytes.
+        head = {"kind": obj["kind"], "apiVersion": obj["apiVersion"], "metadata": metadata}
+        obj = {**head, **obj, "metadata": metadata}
         event = Event(type_, key, Entry(obj, self.revision, encode(obj)), before)
         shelf = self._shelf(key.group, key.plural)
         if type_ == "DELETED":

@@ -37,14 +37,18 @@ class Subscription(Generic[EventT]):
         events, self._events = self._events, []
         return events
 
-    async def batch(self) -> list[EventT]:
-        """What has come since the last call, waiting for something to come; empty once it is closed."""
+    async def batch(self, timeout: float | None = None) -> list[EventT]:  # noqa: ASYNC109 one timer, no task
+        """What has come since the last call, waiting for something; empty when closed or timed out."""
         if not self._events and not self.closed:
-            self._waiter = asyncio.get_running_loop().create_future()
+            loop = asyncio.get_running_loop()
+            self._waiter = waiter = loop.create_future()
+            timer = loop.call_later(timeout, _resolve, waiter) if timeout is not None else None
             try:
-                await self._waiter
+                await waiter
             finally:
                 self._waiter = None
+                if timer is not None:
+                    timer.cancel()
         return self.drain()
 
     async def __aiter__(self) -> AsyncIterator[EventT]:
@@ -61,5 +65,10 @@ class Subscription(Generic[EventT]):
         self._wake()
 
     def _wake(self) -> None:
-        if self._waiter is not None and not self._waiter.done():
-            self._waiter.set_result(None)
+        if self._waiter is not None:
+            _resolve(self._waiter)
+
+
+def _resolve(waiter: asyncio.Future[None]) -> None:
+    if not waiter.done():
+        waiter.set_result(None)

@@ -1,0 +1,53 @@
+"""Request bodies: JSON or YAML text as a tree, refused with the server's words."""
+
+from typing import Any
+
+import msgspec
+import yaml
+
+from quorate.api.meta import Json
+from quorate.embedded.errors import bad_request, unsupported_media_type
+from quorate.embedded.registry import Resource
+
+ACCEPTED = ("application/json", "application/yaml")
+_decode = msgspec.json.Decoder().decode
+
+
+def decoded(data: bytes, content_type: str, accepted: tuple[str, ...] = ACCEPTED) -> Any:
+    media_type = content_type.split(";", 1)[0].strip().lower() or "application/json"
+    if media_type not in accepted:
+        raise unsupported_media_type(accepted)
+    return _yaml(data) if media_type.endswith("yaml") else _json(data)
+
+
+def typed(value: Any, resource: Resource) -> Json:
+    """The tree as an object of the resource's kind; a missing kind or apiVersion is filled in."""
+    if not isinstance(value, dict):
+        raise bad_request(
+            f"the object provided is unrecognized (must be of type {resource.kind}): it is no object"
+        )
+    kind, api_version = value.get("kind") or resource.kind, value.get("apiVersion") or resource.api_version
+    if (kind, api_version) != (resource.kind, resource.api_version):
+        raise bad_request(
+            f"{kind} in version {api_version!r} cannot be handled as a {resource.kind}: "
+            f"the request is for {resource.api_version}"
+        )
+    if not isinstance(value.get("metadata") or {}, dict):
+        raise bad_request(f"{kind} in version {api_version!r} cannot be handled: metadata is no object")
+    return {**value, "kind": kind, "apiVersion": api_version}
+
+
+def _json(data: bytes) -> Any:
+    try:
+        return _decode(data)
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        raise bad_request(f"couldn't get version/kind; json parse error: {error}") from None
+
+
+def _yaml(data: bytes) -> Any:
+    try:
+        return yaml.load(data, Loader=yaml.CSafeLoader)
+    except yaml.YAMLError as error:
+        raise bad_request(
+            f"couldn't get version/kind; yaml parse error: {' '.join(str(error).split())}"
+        ) from None

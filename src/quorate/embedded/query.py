@@ -1,0 +1,87 @@
+"""The query of a request as options, refused with the server's words where it makes no sense."""
+
+from collections.abc import Mapping
+from typing import Literal, cast
+
+from quorate.embedded.errors import bad_request
+from quorate.embedded.options import ListOptions, Options, User, WatchOptions
+from quorate.embedded.registry import Resource
+from quorate.embedded.selectors import Selection, parse_fields, parse_labels, selectable_fields
+
+Query = Mapping[str, str]
+_TRUE = frozenset({"1", "t", "T", "true", "TRUE", "True"})
+
+
+def flag(query: Query, name: str) -> bool:
+    """Present and empty counts as set, as in kubectl's `?watch`."""
+    value = query.get(name)
+    return value is not None and (value == "" or value in _TRUE)
+
+
+def number(query: Query, name: str) -> int:
+    text = query.get(name, "")
+    if not text:
+        return 0
+    try:
+        return int(text)
+    except ValueError:
+        raise bad_request(f'strconv.ParseInt: parsing "{text}": invalid syntax') from None
+
+
+def is_dry_run(query: Query) -> bool:
+    value = query.get("dryRun", "")
+    if value not in {"", "All"}:
+        raise bad_request(f'dryRun: Unsupported value: "{value}": supported values: "All"')
+    return value == "All"
+
+
+def selection(query: Query, resource: Resource) -> Selection:
+    labels, fields = query.get("labelSelector", ""), query.get("fieldSelector", "")
+    if not labels and not fields:
+        return Selection()
+    known = selectable_fields(resource.group, resource.plural, resource.definition)
+    return Selection(parse_labels(labels), parse_fields(fields, known))
+
+
+def list_options(query: Query, resource: Resource) -> ListOptions:
+    match = query.get("resourceVersionMatch", "")
+    version = query.get("resourceVersion", "")
+    if match not in {"", "Exact", "NotOlderThan"}:
+        raise bad_request(f'resourceVersionMatch: Unsupported value: "{match}"')
+    if match and not version:
+        raise bad_request("resourceVersionMatch is forbidden unless resourceVersion is provided")
+    return ListOptions(
+        selection=selection(query, resource),
+        limit=number(query, "limit"),
+        continue_token=query.get("continue", ""),
+        resource_version=version,
+        match=cast("Literal['', 'Exact', 'NotOlderThan']", match),
+    )
+
+
+def watch_options(query: Query, resource: Resource) -> WatchOptions:
+    initial, match = query.get("sendInitialEvents"), query.get("resourceVersionMatch", "")
+    if initial is None and match:
+        raise bad_request("resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided")
+    if initial is not None and match != "NotOlderThan":
+        raise bad_request("sendInitialEvents requires setting resourceVersionMatch to NotOlderThan")
+    return WatchOptions(
+        selection=selection(query, resource),
+        resource_version=query.get("resourceVersion", ""),
+        bookmarks=flag(query, "allowWatchBookmarks"),
+        send_initial_events=flag(query, "sendInitialEvents"),
+        timeout_seconds=number(query, "timeoutSeconds"),
+    )
+
+
+def write_options(query: Query, user: User, agent: str) -> Options:
+    validation = query.get("fieldValidation", "") or "Warn"
+    if validation not in {"Ignore", "Warn", "Strict"}:
+        raise bad_request(f'fieldValidation: Unsupported value: "{validation}"')
+    return Options(
+        user=user,
+        dry_run=is_dry_run(query),
+        field_manager=query.get("fieldManager", "") or agent.split("/", 1)[0],
+        field_validation=cast("Literal['Ignore', 'Warn', 'Strict']", validation),
+        force=flag(query, "force"),
+    )

@@ -1,0 +1,54 @@
+"""An API server for tests: in this process, on a free port of the loopback interface."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+
+from quorate.api.meta import Json
+from quorate.embedded.apiserver import ApiServer
+from quorate.embedded.discovery import builtin_resources
+from quorate.embedded.registry import Registry
+from quorate.embedded.server import HttpServer
+
+# One for each line of a ConfigMap, the plainest of kinds.
+CONFIG_MAP: Json = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "a"}, "data": {"k": "v"}}
+
+
+def pod(name: str, *, node: str = "", labels: dict[str, str] | None = None) -> Json:
+    spec: Json = {"containers": [{"name": "main", "image": "busybox"}]}
+    if node:
+        spec["nodeName"] = node
+    metadata: Json = {"name": name, "namespace": "default"}
+    if labels:
+        metadata["labels"] = labels
+    return {"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": spec}
+
+
+def namespace(name: str) -> Json:
+    return {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}}
+
+
+async def api_server() -> ApiServer:
+    """The verbs without HTTP, with the namespace `default`."""
+    api = ApiServer(Registry(builtin_resources()))
+    await api.create(api.resource("", "v1", "namespaces"), "", namespace("default"))
+    return api
+
+
+@dataclass(frozen=True)
+class Served:
+    url: str
+    token: str
+    api: ApiServer
+
+
+@asynccontextmanager
+async def serving() -> AsyncIterator[Served]:
+    """Plain HTTP, everybody may do everything."""
+    api = await api_server()
+    server = HttpServer(api)
+    await server.start("127.0.0.1", 0)
+    try:
+        yield Served(f"http://127.0.0.1:{server.port}", "", api)
+    finally:
+        await server.stop()
