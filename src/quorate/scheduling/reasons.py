@@ -1,0 +1,149 @@
+"""The words of refusals and evictions: upstream's texts, made from the numbers that prove them.
+
+Amounts are shown in the units people use: CPU cores, GB of memory, GPUs; other resources by their own name.
+"""
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from quorate.scheduling.gates import Gate, Stop
+from quorate.scheduling.snapshot import CPU, GPU, MEMORY, RESOURCES, SHARED
+
+NOT_ENOUGH = "Not enough resources for the workload"
+
+_LABELS = {RESOURCES[CPU]: "CPU cores", RESOURCES[MEMORY]: "memory", RESOURCES[GPU]: "GPUs", "pods": "pods"}
+_STOPS = {CPU: ("CPU cores", "CPU cores"), MEMORY: ("memory", "GB"), GPU: ("GPUs", "GPUs")}
+_BYTE_LIKE = ("memory", "ephemeral-storage", "hugepages-")
+
+
+def label(resource: str) -> str:
+    return _LABELS.get(resource, resource)
+
+
+def in_units(resource: str, amount: float) -> float:
+    """An amount of the snapshot in the unit it is shown in."""
+    if resource == "pods":
+        return amount
+    return amount / (1e9 if resource.startswith(_BYTE_LIKE) else 1e3)
+
+
+def shown(resource: str, amount: float) -> str:
+    return f"{in_units(resource, amount):.3f}".rstrip("0").rstrip(".")
+
+
+def stop_text(stop: Stop, queue: str) -> str:
+    """Why a queue cannot take a gang."""
+    resource = int(SHARED[stop.column])
+    noun, unit = _STOPS[resource]
+    name = RESOURCES[resource]
+    bound, held, asked = (shown(name, amount) for amount in (stop.bound, stop.held, stop.requested))
+    if stop.gate is Gate.LIMIT:
+        return (
+            f"{queue} quota has reached the allowable limit of {noun}. Limit is {bound} {unit}, "
+            f"currently {held} {unit} allocated and workload requested {asked} {unit}"
+        )
+    return (
+        f"Non-preemptible workload is over quota. Workload requested {asked} {unit}, "
+        f"but {queue} quota is {bound} {unit}, while {held} {unit} are already allocated for "
+        "non-preemptible pods. Use a preemptible workload to go over quota."
+    )
+
+
+def node_lacks(resource: str) -> str:
+    return f"node(s) didn't have enough resources: {label(resource)}"
+
+
+def node_lacks_in_detail(resource: str, *, requested: float, used: float, capacity: float) -> str:
+    numbers = (shown(resource, requested), shown(resource, used), shown(resource, capacity))
+    return "Node didn't have enough resources: {}, requested: {}, used: {}, capacity: {}".format(
+        label(resource), *numbers
+    )
+
+
+def domain_lacks(resource: str) -> str:
+    return f"node-group(s) didn't have enough resources: {label(resource)}"
+
+
+def domain_lacks_in_detail(domain: str, resource: str, *, requested: float, available: float) -> str:
+    noun = "resource" if resource == RESOURCES[GPU] else "resources"
+    return (
+        f"{domain} didn't have enough {noun}: {label(resource)}, "
+        f"requested: {shown(resource, requested)}, available: {shown(resource, available)}"
+    )
+
+
+def nodes_lack(counts: Iterable[tuple[str, int]]) -> str:
+    """What keeps a pod from every node: how many nodes for which cause, most frequent first."""
+    ranked = sorted(counts, key=lambda item: (-item[1], item[0]))
+    return "no nodes with enough resources were found: " + ", ".join(
+        f"{count} {cause}" for cause, count in ranked
+    )
+
+
+def pod_refused(pod: str, cause: str) -> str:
+    return f"Resources were not found for pod {pod} due to: {cause}"
+
+
+def gang_short(found: int, required: int, cause: str) -> str:
+    return (
+        f"Resources were found for {found} pods while {required} are required for gang scheduling. "
+        f"Additional pods cannot be scheduled due to: {cause}"
+    )
+
+
+def group_short(found: int, group: str, required: int, cause: str) -> str:
+    return (
+        f"Resources were found for {found} pods from all sub-groups while sub-group {group} requires "
+        f"{required} pods for gang scheduling. Additional pods cannot be scheduled in this sub-group "
+        f"due to: {cause}"
+    )
+
+
+def domain_holds(domain: str, found: int, required: int) -> str:
+    return f"node-group {domain} can allocate only {found} of {required} required pods"
+
+
+def level_missed(topology: str, level: str, gang: str, group: str) -> str:
+    return (
+        f"topology {topology}, requirement {level} couldn't be satisfied for job <{gang}>, subgroup {group}"
+    )
+
+
+def topology_unknown(topology: str) -> str:
+    return f"Requested topology {topology} does not exist"
+
+
+class Finding(NamedTuple):
+    """One thing that was tried for a group, in a domain of the topology or anywhere."""
+
+    group: str
+    detail: str
+    domain: str = ""
+
+
+def unable(findings: Iterable[Finding]) -> str:
+    """All that was tried, one line each in alphabetical order."""
+    lines = sorted(_line(finding) for finding in findings)
+    if not lines:
+        return "Unable to schedule podgroup"
+    return "\n".join(["\nUnable to schedule podgroup.", *(f"{line}." for line in lines)])
+
+
+def _line(finding: Finding) -> str:
+    domain = f"<{finding.domain}>: " if finding.domain else ""
+    return f"{domain}subgroup {finding.group}: {finding.detail}"
+
+
+def preempted(pod: str, gang: str) -> str:
+    return f"Pod {pod} was preempted by higher priority workload {gang}"
+
+
+def reclaimed(pod: str, gang: str, uses: Iterable[str]) -> str:
+    return "\n".join([f"Pod {pod} was preempted by workload {gang}.", *uses])
+
+
+def stale(pod: str, minimum: int) -> str:
+    return (
+        f"Workload doesn't meet the minimum required number of pods ({minimum}), "
+        f"evicting remaining pod: {pod}"
+    )
