@@ -1,5 +1,7 @@
-"""How to reach an API server and who we are there: the `Connection` that `kubeconfig.py` or a pod's own
-service account yields, and the credentials the client sends with each request.
+"""How to reach an API server and who we are there.
+
+`kubeconfig.py` or a pod's own service account yields a `Connection`; the client asks its credentials for the
+headers of each request.
 """
 
 import base64

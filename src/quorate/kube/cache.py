@@ -13,7 +13,6 @@ from typing import Generic, Protocol, TypeVar
 
 from quorate.api.meta import ObjectMeta
 from quorate.kube import metrics
-from quorate.kube.errors import KubeError
 from quorate.kube.resources import Scope
 
 log = logging.getLogger(__name__)
@@ -72,7 +71,7 @@ class Cache(Generic[T]):
         self.scope = scope
         self.revision = ""
         self.synced = asyncio.Event()
-        self.problem: KubeError | None = None
+        self.problem = ""  # why the watch does not work now, for readiness and messages
         self.rejected: dict[Key, str] = {}
         self._objects: dict[Key, T] = {}
         self._assumed: dict[Key, Assumption[T]] = {}
@@ -170,7 +169,7 @@ class Cache(Generic[T]):
         for key, reason in rejected.items():
             self.reject(key, reason)
         self.revision = revision
-        self.problem = None
+        self.problem = ""
         self.synced.set()
 
     def _show(self, key: Key, new: T | None) -> None:

@@ -179,7 +179,7 @@ def seconds_of(retry_after: str | None, status: Status) -> float | None:
     return None
 
 
-def translate(error: Exception, where: str) -> KubeError:
+def translate(error: Exception, where: str) -> KubeError:  # noqa: PLR0911 - a table, one line a cause
     """The cause of a foreign network error, with the address it was met at."""
     match error:
         case KubeError():

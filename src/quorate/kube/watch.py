@@ -116,9 +116,10 @@ class Reflector(Generic[T]):
         if isinstance(error, NotFound) and self._optional:
             self._cache.replace((), {}, "")
         elif not isinstance(error, ConnectionLost | Gone):
-            if str(self._cache.problem) != str(error):
-                log.warning("cannot watch %s: %s: %s", self._cache.scope, cause, error)
-            self._cache.problem = error
+            problem = f"{cause}: {error}"
+            if self._cache.problem != problem:
+                log.warning("cannot watch %s: %s", self._cache.scope, problem)
+            self._cache.problem = problem
 
     async def _start(self) -> str:
         if self._watch_list:
@@ -180,7 +181,7 @@ class Reflector(Generic[T]):
         query = {"resourceVersion": self._revision, "timeoutSeconds": str(self._chance.randint(300, 600))}
         with suppress(ConnectionLost):
             async for batch in self._batches(query, self._silence):
-                self._cache.problem = None
+                self._cache.problem = ""
                 for event in batch:
                     self._take(event)
 
