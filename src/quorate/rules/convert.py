@@ -1,0 +1,37 @@
+"""Rewrites PodGroups written for the one-parameter reading of `minMember` (seed 000, option 1) into ours.
+
+There `minMember` of a group with children counts its direct children; here that is `minSubGroup`. The rewriting is
+asked for by a person (`quorate convert`), never guessed at run time: both readings look alike.
+"""
+
+from typing import Any
+
+from quorate.api.meta import Json
+
+
+class NotConvertibleError(ValueError):
+    """The object already says what the rewriting would have to guess."""
+
+
+def from_semantic_min_member(podgroup: Json) -> Json:
+    """The same PodGroup with `minSubGroup` where `minMember` counted children; other kinds as they are."""
+    if podgroup.get("kind") != "PodGroup" or not podgroup.get("spec", {}).get("subGroups"):
+        return podgroup
+    spec = podgroup["spec"]
+    parents = {group.get("parent") for group in spec["subGroups"]}
+    groups = [
+        _rewritten(group, f"spec.subGroups[{at}]") if group.get("name") in parents else group
+        for at, group in enumerate(spec["subGroups"])
+    ]
+    return {**podgroup, "spec": _rewritten({**spec, "subGroups": groups}, "spec")}
+
+
+def _rewritten(group: dict[str, Any], field: str) -> dict[str, Any]:
+    if "minMember" not in group:
+        return group
+    if "minSubGroup" in group:
+        raise NotConvertibleError(
+            f"{field}: minSubGroup is set beside minMember, so minMember counts pods already; "
+            "remove one of the two or leave the file as it is"
+        )
+    return {("minSubGroup" if name == "minMember" else name): value for name, value in group.items()}
