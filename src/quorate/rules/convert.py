@@ -1,7 +1,7 @@
 """Rewrites PodGroups written for the one-parameter reading of `minMember` (seed 000, option 1) into ours.
 
-There `minMember` of a group with children counts its direct children; here that is `minSubGroup`. The rewriting is
-asked for by a person (`quorate convert`), never guessed at run time: both readings look alike.
+There `minMember` of a group with children counts its direct children; here that is `minSubGroup`. A person
+asks for the rewriting (`quorate convert`); it is never guessed at run time, since both readings look alike.
 """
 
 from typing import Any
