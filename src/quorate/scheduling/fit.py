@@ -66,8 +66,9 @@ def matches(nodes: Nodes, expression: Expression) -> Bools:
             is_in = np.isin(labels.ids, wanted)
             return is_in if expression.operator == "In" else ~is_in
         case _:
-            passes = [_compares(value, expression) for value in labels.values]
-            return has & np.array([*passes, False])[labels.ids]
+            larger = [_compares(value, expression) for value in labels.values]
+            numeric: Bools = np.array([*larger, False])[labels.ids]
+            return has & numeric
 
 
 def _compares(value: str, expression: Expression) -> bool:

@@ -1,7 +1,7 @@
 """How good a node is for one pod of a shape: higher is better, ties go to the first node by name.
 
-The sum is lexicographic by construction: each part is below the weight of the next. A built-in score reads only
-the node's own state, so that `Trial` refreshes it for touched nodes only.
+The sum is lexicographic by construction: each part is below the weight of the next. A built-in score reads
+only the node's own state, so that `Trial` refreshes it for touched nodes only.
 """
 
 from typing import TYPE_CHECKING
@@ -22,16 +22,16 @@ PREFERENCE = 100.0  # per full weight of the preferred node affinity
 def binpack(trial: "Trial", shape: int, nodes: Ints | slice) -> Floats:
     """The node with the least left over of the resource that matters for the shape comes first."""
     row, most = _main_resource(trial.snapshot, shape)
-    return PACKING * (1.0 - np.maximum(trial.future[row][nodes], 0) / most) + _steady(
-        trial.snapshot, shape, nodes
-    )
+    packed: Floats = PACKING * (1.0 - np.maximum(trial.future[row][nodes], 0) / most)
+    return packed + _steady(trial.snapshot, shape, nodes)
 
 
 def spread(trial: "Trial", shape: int, nodes: Ints | slice) -> Floats:
     """The node with the largest free part comes first."""
     row, _ = _main_resource(trial.snapshot, shape)
     capacity = np.maximum(trial.snapshot.nodes.allocatable[row][nodes], 1)
-    return np.maximum(trial.future[row][nodes], 0) / capacity + _steady(trial.snapshot, shape, nodes)
+    free: Floats = np.maximum(trial.future[row][nodes], 0) / capacity
+    return free + _steady(trial.snapshot, shape, nodes)
 
 
 def _main_resource(snapshot: Snapshot, shape: int) -> tuple[int, int]:
@@ -43,7 +43,7 @@ def _main_resource(snapshot: Snapshot, shape: int) -> tuple[int, int]:
 def _steady(snapshot: Snapshot, shape: int, nodes: Ints | slice) -> Floats:
     """The parts that placing pods does not change."""
     gpus = snapshot.nodes.allocatable[GPU][nodes]
-    score = np.zeros(gpus.shape) if snapshot.requests[shape, GPU] else KIND * (gpus == 0)
+    score: Floats = np.zeros(gpus.shape) if snapshot.requests[shape, GPU] else KIND * (gpus == 0)
     preferences = snapshot.shapes[shape].node_preferences
     total = sum(abs(preference.weight) for preference in preferences) or 1
     for preference in preferences:

@@ -1,0 +1,99 @@
+"""The vocabulary of a placement search: goals still to meet, and the draft of what was put where.
+
+`placement` expands goals, `growth` makes the first ones, `decide` commits the draft that won.
+"""
+
+from dataclasses import dataclass
+
+from quorate.scheduling.snapshot import NONE, Ints
+from quorate.scheduling.topology import ANYWHERE, Place
+
+
+@dataclass(frozen=True, slots=True)
+class Start:
+    """Bring a group to its minimum, in a domain of its own choice inside a place."""
+
+    group: int
+    place: Place = ANYWHERE
+
+
+@dataclass(frozen=True, slots=True)
+class Inside:
+    """Bring a group to its minimum in exactly this place."""
+
+    group: int
+    place: Place
+    toward: int = NONE  # level whose domains should be few
+
+
+@dataclass(frozen=True, slots=True)
+class Choose:
+    """Satisfy this many more of the children."""
+
+    rest: tuple[int, ...]
+    missing: int
+    place: Place
+
+
+@dataclass(frozen=True, slots=True)
+class Reach:
+    """Add members below a group until its own `minMember` holds; `closed` units are decided."""
+
+    group: int
+    place: Place
+    closed: frozenset[int] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class Add:
+    """Add pods of any shape to a leaf."""
+
+    leaf: int
+    count: int
+    place: Place
+    toward: int = NONE
+
+
+@dataclass(frozen=True, slots=True)
+class Put:
+    """Put pods of one shape on nodes."""
+
+    leaf: int
+    shape: int
+    count: int
+    place: Place
+    toward: int = NONE
+
+
+Goal = Start | Inside | Choose | Reach | Add | Put
+Agenda = tuple[Goal, "Agenda"] | None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Step:
+    """Pods of one leaf and shape on nodes: how many on each."""
+
+    leaf: int
+    shape: int
+    nodes: Ints
+    counts: Ints
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Draft:
+    """What a search has put where; `free` is None while nothing was put yet."""
+
+    free: Ints | None
+    added: dict[int, int]  # members by group
+    used: dict[tuple[int, int], int]  # pods by leaf and shape
+    places: dict[int, Place]
+    steps: tuple[Step, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """How a search ended: the draft, or None and whether that is proven."""
+
+    draft: Draft | None
+    is_proven: bool
+    states: int

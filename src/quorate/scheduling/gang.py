@@ -1,0 +1,79 @@
+"""A gang's tree read against a trial: satisfied, eligible, who is still to be placed.
+
+The meaning is that of `rules.tree` (a test holds the two together); here it is asked of arrays. Children come
+in the order in which the search prefers them: satisfied, then already holding members, then spec order.
+"""
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from quorate.scheduling.snapshot import Ints, State
+from quorate.scheduling.trial import Trial
+
+Signature = tuple[object, ...]
+Added = Mapping[int, int]  # members that a draft adds, by group and all groups above it
+NOTHING: Added = {}
+
+
+def is_satisfied(trial: Trial, group: int, added: Added = NOTHING) -> bool:
+    """Whether the group's minimum holds with what is active in the trial and what a draft adds to it."""
+    groups = trial.snapshot.groups
+    if trial.active[group] + added.get(group, 0) < groups.min_member[group]:
+        return False
+    if groups.is_leaf(group):
+        return True
+    held = sum(is_satisfied(trial, child, added) for child in groups.children(group))
+    return held >= int(groups.min_subgroup[group])
+
+
+def is_eligible(trial: Trial, group: int) -> bool:
+    """Whether the members that exist could meet the group's minimum, were there room for them."""
+    return _potential(trial, group) is not None
+
+
+def _potential(trial: Trial, group: int) -> int | None:
+    """How many members could be active at most; None if the minimum is out of reach."""
+    groups = trial.snapshot.groups
+    if groups.is_leaf(group):
+        reach = int(trial.active[group]) + len(pending(trial, group))
+    else:
+        below = [_potential(trial, child) for child in groups.children(group)]
+        able = [found for found in below if found is not None]
+        if len(able) < groups.min_subgroup[group]:
+            return None
+        reach = sum(able)
+    return reach if reach >= groups.min_member[group] else None
+
+
+def pending(trial: Trial, group: int) -> Ints:
+    """Rows of the subtree's pods that want a node, in member order."""
+    groups = trial.snapshot.groups
+    first, last = int(groups.first_pod[group]), int(groups.last_pod[group])
+    return np.flatnonzero(trial.state[first:last] == State.PENDING) + first
+
+
+def ordered_children(trial: Trial, group: int) -> list[int]:
+    """Children in the order of preference in which a minimum is filled."""
+    children = trial.snapshot.groups.children(group)
+    return sorted(children, key=lambda child: (not is_satisfied(trial, child), not trial.active[child]))
+
+
+def signature(trial: Trial, group: int) -> Signature:
+    """Equal for groups that no placement can tell apart: same minima, constraints and pending shapes."""
+    groups = trial.snapshot.groups
+    parts: list[object] = []
+    for row in range(group, int(groups.end[group])):
+        parts.append(
+            (
+                int(groups.end[row]) - row,
+                int(groups.min_member[row]),
+                int(groups.min_subgroup[row]),
+                int(groups.required[row]),
+                int(groups.preferred[row]),
+                int(trial.active[row]),
+            )
+        )
+        if groups.is_leaf(row):
+            parts.append(tuple(trial.snapshot.pods.shape[pending(trial, row)].tolist()))
+    return (*parts, group if trial.active[group] else 0)

@@ -1,0 +1,308 @@
+"""Find nodes for a step of a gang: a bounded depth-first search over children, domains and packings.
+
+1. An agenda of goals and a draft make a state; expanding the first goal yields the states after it, best
+   first. Old states stay on the stack, so that backtracking is taking the next one.
+2. The bulk search packs each shape in one way only. It is enough nearly always; where it fails and another
+   packing could matter, the exact search tries every packing and remembers states it has seen.
+3. Both stop after a number of states. A search that ended without stopping has proven that nothing fits.
+"""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from itertools import pairwise
+
+import numpy as np
+
+from quorate.scheduling import gang, topology
+from quorate.scheduling.agenda import Add, Agenda, Choose, Draft, Found, Goal, Inside, Put, Reach, Start, Step
+from quorate.scheduling.filling import even, fill, splits
+from quorate.scheduling.snapshot import NONE, Bools, Floats, Ints
+from quorate.scheduling.topology import Place
+from quorate.scheduling.trial import Trial
+
+State = tuple[Agenda, Draft]
+
+
+class Search:
+    """One search over a trial that it only reads; `now` looks at what is idle, else at what will be free."""
+
+    def __init__(self, trial: Trial, root: int, *, now: bool, is_exact: bool, spreads: bool = False) -> None:
+        self.trial = trial
+        self.now = now
+        self.is_exact = is_exact
+        self.lost_packings = False
+        self._fill = even if spreads else fill
+        self._shapes = np.unique(trial.snapshot.pods.shape[gang.pending(trial, root)]).tolist()
+        self._signatures: dict[int, gang.Signature] = {}
+        self._masks: dict[Place, Bools] = {}
+
+    def run(self, goals: list[Goal], limit: int) -> Found:
+        """The first draft that meets all goals."""
+        agenda: Agenda = None
+        for goal in reversed(goals):
+            agenda = (goal, agenda)
+        stack: list[Iterator[State]] = [iter([(agenda, Draft(None, {}, {}, {}))])]
+        seen: set[object] = set()
+        states = 0
+        while stack:
+            state = next(stack[-1], None)
+            if state is None:
+                stack.pop()
+                continue
+            agenda, draft = state
+            if agenda is None:
+                return Found(draft, is_proven=True, states=states)
+            states += 1
+            if states > limit:
+                return Found(None, is_proven=False, states=states)
+            if self.is_exact:
+                key = _key(agenda, draft)
+                if key in seen:
+                    continue
+                seen.add(key)
+            stack.append(self._expand(agenda[0], agenda[1], draft))
+        return Found(None, is_proven=self.is_exact or not self.lost_packings, states=states)
+
+    def _expand(self, goal: Goal, rest: Agenda, draft: Draft) -> Iterator[State]:
+        match goal:
+            case Start():
+                return self._start(goal, rest, draft)
+            case Inside():
+                return self._inside(goal, rest, draft)
+            case Choose():
+                return self._choose(goal, rest, draft)
+            case Reach():
+                return self._reach(goal, rest, draft)
+            case Add():
+                return self._add(goal, rest, draft)
+            case Put():
+                return self._put(goal, rest, draft)
+
+    def _start(self, goal: Start, rest: Agenda, draft: Draft) -> Iterator[State]:
+        levels = topology.tried_levels(self.trial.snapshot, goal.group)
+        toward = levels[0] if len(levels) > 1 else NONE
+        for level in levels:
+            if level == NONE:
+                yield (Inside(goal.group, goal.place, toward), rest), draft
+                continue
+            for domain in self._domains(goal, level, draft):
+                place = (*goal.place, (level, domain))
+                yield (Inside(goal.group, place, toward if level != toward else NONE), rest), draft
+
+    def _domains(self, goal: Start, level: int, draft: Draft) -> Iterator[int]:
+        at_home = topology.home(self.trial, goal.group, level)
+        if len(at_home):
+            yield from at_home.tolist()
+            return
+        demands = self._demands(goal.group, draft)
+        yield from topology.candidates(self.trial, level, self._mask(goal.place), demands)
+
+    def _inside(self, goal: Inside, rest: Agenda, draft: Draft) -> Iterator[State]:
+        draft = replace(draft, places={**draft.places, goal.group: goal.place})
+        groups = self.trial.snapshot.groups
+        if groups.is_leaf(goal.group):
+            missing = int(groups.min_member[goal.group] - self._active(goal.group, draft))
+            yield (Add(goal.group, max(missing, 0), goal.place, goal.toward), rest), draft
+            return
+        children = gang.ordered_children(self.trial, goal.group)
+        held = sum(gang.is_satisfied(self.trial, child) for child in children)
+        able = [child for child in children[held:] if gang.is_eligible(self.trial, child)]
+        missing = int(groups.min_subgroup[goal.group]) - held
+        if missing == len(able):
+            able.sort(key=self._largest, reverse=True)
+        if groups.min_member[goal.group]:
+            rest = (Reach(goal.group, goal.place), rest)
+        yield (Choose(tuple(able), missing, goal.place), rest), draft
+
+    def _choose(self, goal: Choose, rest: Agenda, draft: Draft) -> Iterator[State]:
+        if goal.missing <= 0:
+            yield rest, draft
+            return
+        if len(goal.rest) < goal.missing:
+            return
+        first, *others = goal.rest
+        taken = Choose(tuple(others), goal.missing - 1, goal.place)
+        yield (Start(first, goal.place), (taken, rest)), draft
+        mine = self._signature(first)
+        different = tuple(child for child in others if self._signature(child) != mine)
+        yield (replace(goal, rest=different), rest), draft
+
+    def _reach(self, goal: Reach, rest: Agenda, draft: Draft) -> Iterator[State]:
+        missing = int(self.trial.snapshot.groups.min_member[goal.group] - self._active(goal.group, draft))
+        if missing <= 0:
+            yield rest, draft
+            return
+        unit = next((unit for unit in self._units(goal.group, draft) if unit not in goal.closed), None)
+        if unit is None:
+            return
+        after = (replace(goal, closed=goal.closed | {unit}), rest)
+        if not gang.is_satisfied(self.trial, unit, draft.added):
+            parent = int(self.trial.snapshot.groups.parent[unit])
+            yield (Start(unit, self._place(parent, draft)), after), draft
+        else:
+            room = len(gang.pending(self.trial, unit)) - draft.added.get(unit, 0)
+            for count in range(min(missing, room), 0, -1):
+                yield (Add(unit, count, self._place(unit, draft)), after), draft
+        yield after, draft
+
+    def _units(self, group: int, draft: Draft) -> Iterator[int]:
+        """Leaves that may take one more member and children that may start, below a group, in order."""
+        groups = self.trial.snapshot.groups
+        for child in groups.children(group):
+            if not gang.is_satisfied(self.trial, child, draft.added):
+                if gang.is_eligible(self.trial, child):
+                    yield child
+            elif not groups.is_leaf(child):
+                yield from self._units(child, draft)
+            elif len(gang.pending(self.trial, child)) > draft.added.get(child, 0):
+                yield child
+
+    def _add(self, goal: Add, rest: Agenda, draft: Draft) -> Iterator[State]:
+        for parts in self._mixes(goal, draft):
+            agenda = rest
+            for shape, count in reversed(parts):
+                agenda = (Put(goal.leaf, shape, count, goal.place, goal.toward), agenda)
+            yield agenda, draft
+
+    def _mixes(self, goal: Add, draft: Draft) -> Iterator[list[tuple[int, int]]]:
+        """Which shapes make up the count: the first members in order, then every other mix."""
+        shapes = self.trial.snapshot.pods.shape[gang.pending(self.trial, goal.leaf)].tolist()
+        left = {shape: shapes.count(shape) - draft.used.get((goal.leaf, shape), 0) for shape in set(shapes)}
+        order = list(dict.fromkeys(shapes))
+        first: dict[int, int] = {}
+        skipped = {shape: draft.used.get((goal.leaf, shape), 0) for shape in order}
+        for shape in shapes:
+            if skipped[shape]:
+                skipped[shape] -= 1
+            elif sum(first.values()) < goal.count:
+                first[shape] = first.get(shape, 0) + 1
+        if sum(first.values()) < goal.count:
+            return
+        yield list(first.items())
+        if len(order) > 1:
+            for mix in _compositions(order, left, goal.count):
+                if dict(mix) != first:
+                    yield mix
+
+    def _put(self, goal: Put, rest: Agenda, draft: Draft) -> Iterator[State]:
+        counts, scores = self._room(goal, draft)
+        if int(counts.sum()) < goal.count:
+            return
+        if self.is_exact:
+            order = np.flatnonzero(counts)
+            order = order[np.argsort(-scores[order], kind="stable")]
+            for nodes, taken in splits(counts, order, self._twins(order, draft), goal.count):
+                yield rest, self._extended(draft, Step(goal.leaf, goal.shape, nodes, taken))
+            return
+        found = self._fill(counts, scores, goal.count)
+        if found is not None:
+            self.lost_packings |= rest is not None
+            yield rest, self._extended(draft, Step(goal.leaf, goal.shape, *found))
+
+    def _room(self, goal: Put, draft: Draft) -> tuple[Ints, Floats]:
+        column = self.trial.column(goal.shape, now=self.now)
+        counts = self._counts(goal.shape, draft)
+        if goal.place:
+            counts = np.where(self._mask(goal.place), counts, 0)
+        scores = column.scores
+        if goal.toward != NONE:
+            of_node = self.trial.snapshot.levels[goal.toward].of_node
+            size = len(self.trial.snapshot.levels[goal.toward].domains) + 1
+            room = np.bincount(of_node + 1, weights=counts.astype(np.float64), minlength=size)
+            scores = scores + 1000.0 * room[of_node + 1]
+        return counts, scores
+
+    def _counts(self, shape: int, draft: Draft) -> Ints:
+        if draft.free is None:
+            return self.trial.column(shape, now=self.now).counts
+        return self.trial.counts(shape, draft.free)
+
+    def _extended(self, draft: Draft, step: Step) -> Draft:
+        free = (self.trial.free(now=self.now) if draft.free is None else draft.free).copy()
+        request = self.trial.snapshot.requests[step.shape]
+        for resource in np.flatnonzero(request).tolist():
+            free[resource][step.nodes] -= request[resource] * step.counts
+        total = int(step.counts.sum())
+        added = dict(draft.added)
+        row = step.leaf
+        while row != NONE:
+            added[row] = added.get(row, 0) + total
+            row = int(self.trial.snapshot.groups.parent[row])
+        key = (step.leaf, step.shape)
+        used = {**draft.used, key: draft.used.get(key, 0) + total}
+        return Draft(free, added, used, draft.places, (*draft.steps, step))
+
+    def _twins(self, order: Ints, draft: Draft) -> Bools:
+        """Whether a node of the order is the same in everything as the one before it."""
+        free = self.trial.free(now=self.now) if draft.free is None else draft.free
+        levels = self.trial.snapshot.levels
+        masks = [self.trial.mask(shape) for shape in self._shapes]
+        same = [False]
+        for one, two in pairwise(order.tolist()):
+            same.append(
+                bool((free[:, one] == free[:, two]).all())
+                and all(level.of_node[one] == level.of_node[two] for level in levels)
+                and all(mask[one] == mask[two] for mask in masks)
+            )
+        return np.array(same[: len(order)], dtype=np.bool_)
+
+    def _demands(self, group: int, draft: Draft) -> list[tuple[Ints, int]]:
+        """What the group cannot do without, shape by shape, the largest first."""
+        needed: dict[int, int] = {}
+        for leaf in self._needed_leaves(group):
+            missing = int(self.trial.snapshot.groups.min_member[leaf] - self._active(leaf, draft))
+            shapes = np.unique(self.trial.snapshot.pods.shape[gang.pending(self.trial, leaf)])
+            if missing > 0 and len(shapes) == 1:
+                needed[int(shapes[0])] = needed.get(int(shapes[0]), 0) + missing
+        ranked = sorted(needed.items(), key=lambda item: -item[1] * int(self.trial.weight(item[0])))
+        return [(self._counts(shape, draft), count) for shape, count in ranked]
+
+    def _needed_leaves(self, group: int) -> Iterator[int]:
+        groups = self.trial.snapshot.groups
+        if groups.is_leaf(group):
+            yield group
+            return
+        children = list(groups.children(group))
+        if len(children) == groups.min_subgroup[group]:
+            for child in children:
+                yield from self._needed_leaves(child)
+
+    def _largest(self, group: int) -> int:
+        """The size of the largest member still to be placed below a group."""
+        shapes = np.unique(self.trial.snapshot.pods.shape[gang.pending(self.trial, group)])
+        return max((self.trial.weight(int(shape)) for shape in shapes), default=0)
+
+    def _active(self, group: int, draft: Draft) -> int:
+        return int(self.trial.active[group]) + draft.added.get(group, 0)
+
+    def _place(self, group: int, draft: Draft) -> Place:
+        known = draft.places.get(group)
+        return topology.place_of(self.trial, group) if known is None else known
+
+    def _signature(self, group: int) -> gang.Signature:
+        if group not in self._signatures:
+            self._signatures[group] = gang.signature(self.trial, group)
+        return self._signatures[group]
+
+    def _mask(self, place: Place) -> Bools:
+        if place not in self._masks:
+            self._masks[place] = topology.mask_of(self.trial.snapshot, place)
+        return self._masks[place]
+
+
+def _key(agenda: Agenda, draft: Draft) -> object:
+    free = b"" if draft.free is None else draft.free.tobytes()
+    return agenda, free, tuple(sorted(draft.used.items())), tuple(sorted(draft.places.items()))
+
+
+def _compositions(order: list[int], left: dict[int, int], count: int) -> Iterator[list[tuple[int, int]]]:
+    """Every way to make the count of the shapes that are left."""
+    if count == 0:
+        yield []
+        return
+    if not order or sum(left[shape] for shape in order) < count:
+        return
+    shape, *others = order
+    for many in range(min(left[shape], count), -1, -1):
+        for tail in _compositions(others, left, count - many):
+            yield [(shape, many), *tail] if many else tail

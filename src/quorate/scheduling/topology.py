@@ -1,0 +1,86 @@
+"""Domains: where a group with a topology constraint may go, best candidate first.
+
+A place is a tuple of (level, domain) pairs, all of which hold; `()` is the whole cluster. Required means one
+domain of that level. Preferred tries the deepest level first and degrades level by level. Among the domains
+of a level the fullest that still suffices comes first. A group with running members stays where they are.
+"""
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from quorate.scheduling.snapshot import NONE, UNKNOWN, Bools, Floats, Ints, Snapshot, State
+from quorate.scheduling.trial import Trial
+
+Place = tuple[tuple[int, int], ...]
+ANYWHERE: Place = ()
+
+
+def mask_of(snapshot: Snapshot, place: Place) -> Bools:
+    """Nodes of a place."""
+    mask = np.ones(len(snapshot.nodes.names), dtype=np.bool_)
+    for level, domain in place:
+        mask &= snapshot.levels[level].of_node == domain
+    return mask
+
+
+def tried_levels(snapshot: Snapshot, group: int) -> list[int]:
+    """Levels whose domains are tried, deepest first; ends in NONE if the whole place is the last resort.
+
+    Empty if the group requires a level that does not exist: nowhere is right.
+    """
+    required, preferred = int(snapshot.groups.required[group]), int(snapshot.groups.preferred[group])
+    if required == UNKNOWN:
+        return []
+    if preferred in {NONE, UNKNOWN}:
+        return [required]
+    top = _top(snapshot, preferred)
+    if required == NONE:
+        return [*range(preferred, top - 1, -1), NONE]
+    if _top(snapshot, required) != top or preferred < required:
+        return [required]
+    return list(range(preferred, required - 1, -1))
+
+
+def home(trial: Trial, group: int, level: int) -> Ints:
+    """Domains of the level that hold active members of the group."""
+    groups = trial.snapshot.groups
+    span = slice(int(groups.first_pod[group]), int(groups.last_pod[group]))
+    nodes = trial.node[span][trial.state[span] == State.ACTIVE]
+    domains = trial.snapshot.levels[level].of_node[nodes[nodes != NONE]]
+    found: Ints = np.unique(domains[domains != NONE])
+    return found
+
+
+def place_of(trial: Trial, group: int) -> Place:
+    """Where the running members of a group and of the groups above it keep new members to."""
+    groups, place, row = trial.snapshot.groups, ANYWHERE, group
+    while row != NONE:
+        level = int(groups.required[row])
+        if level >= 0:
+            place = (*((level, domain) for domain in home(trial, row, level)[:1].tolist()), *place)
+        row = int(groups.parent[row])
+    return place
+
+
+def candidates(trial: Trial, level: int, inside: Bools, demands: list[tuple[Ints, int]]) -> Iterator[int]:
+    """Domains of a level that could hold each demand by itself, fullest first.
+
+    A demand is how many pods each node takes, and how many pods there are; the largest demand comes first.
+    """
+    of_node = trial.snapshot.levels[level].of_node
+    size = len(trial.snapshot.levels[level].domains)
+    nodes = np.flatnonzero(inside & (of_node != NONE))
+    domains = of_node[nodes]
+    able = np.bincount(domains, minlength=size) > 0
+    room: Floats = np.zeros(size)
+    for counts, needed in reversed(demands):
+        room = np.bincount(domains, weights=counts[nodes].astype(np.float64), minlength=size)
+        able &= room >= needed
+    found = np.flatnonzero(able)
+    yield from found[np.argsort(room[found], kind="stable")].tolist()
+
+
+def _top(snapshot: Snapshot, level: int) -> int:
+    """The first level of the topology that a level belongs to."""
+    return next(rows.start for rows in snapshot.topologies.values() if level in rows)
