@@ -140,7 +140,7 @@ def test_a_budget_is_an_answer_and_not_overload() -> None:
 def test_the_answer_of_a_proxy_is_quoted() -> None:
     async def check(server: ScriptedServer, client: Client) -> None:
         server.on("GET", PATH, Reply(502, "upstream is away"))
-        with pytest.raises(ServerFailed, match="HTTP 502: .*upstream is away"):
+        with pytest.raises(ServerFailed, match=r"HTTP 502: .*upstream is away"):
             await client.send(GET)
 
     with_server(check, attempts=1)

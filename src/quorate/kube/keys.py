@@ -13,6 +13,10 @@ from quorate.kube import metrics
 from quorate.kube.backoff import Backoff, K
 
 
+class Closed(Exception):  # noqa: N818 - not an error: the signal to stop working
+    """The queue hands out no more keys."""
+
+
 class Keys(Generic[K]):
     """`name` labels the metrics."""
 
@@ -23,6 +27,7 @@ class Keys(Generic[K]):
         self._again: set[K] = set()
         self._delayed: dict[K, asyncio.TimerHandle] = {}
         self._arrival = asyncio.Event()
+        self._closed = False
         self._depth = metrics.QUEUE_DEPTH.labels(name)
         self._retries = metrics.QUEUE_RETRIES.labels(name)
 
@@ -38,6 +43,8 @@ class Keys(Generic[K]):
         self._arrival.set()
 
     def add_after(self, key: K, seconds: float) -> None:
+        if self._closed:
+            return
         if seconds <= 0:
             self.add(key)
             return
@@ -51,10 +58,12 @@ class Keys(Generic[K]):
         self._delayed[key] = loop.call_at(due, self._due, key)
 
     async def take(self) -> K:
-        """The next key, for one worker; `done` or `failed` must follow."""
-        while not self._waiting:
+        """The next key, for one worker; `done` or `failed` must follow. Raises `Closed` after `close`."""
+        while not self._waiting and not self._closed:
             self._arrival.clear()
             await self._arrival.wait()
+        if self._closed:
+            raise Closed
         key = next(iter(self._waiting))
         del self._waiting[key]
         self._depth.set(len(self._waiting))
@@ -77,6 +86,8 @@ class Keys(Generic[K]):
         for timer in self._delayed.values():
             timer.cancel()
         self._delayed.clear()
+        self._closed = True
+        self._arrival.set()
 
     def _due(self, key: K) -> None:
         del self._delayed[key]
