@@ -11,7 +11,7 @@ INT32_MAX = 2**31 - 1
 
 
 def described(text: str, **schema: object) -> msgspec.Meta:
-    """The annotation of a field, as in `Annotated[int, described("Pods.", minimum=0)]`: OpenAPI keywords."""
+    """What stands beside a type in `Annotated`; the keywords are OpenAPI keywords."""
     return msgspec.Meta(extra_json_schema={"description": text, **schema})
 
 

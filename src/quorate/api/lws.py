@@ -40,7 +40,9 @@ class LeaderWorkerTemplate(Wire):
         Json | None,
         described("Pod template of leaders; none: the template of workers."),
     ] = None
-    worker_template: Annotated[Json, described("Pod template of workers.")] = {}
+    worker_template: Annotated[Json, described("Pod template of workers.")] = msgspec.field(
+        default_factory=dict
+    )
     size: Annotated[
         int,
         described("Pods of a group, leader included.", format="int32", default=1),

@@ -67,7 +67,7 @@ class Component(Wire):
     service_name: str = ""
     labels: dict[str, str] | None = None
     annotations: dict[str, str] | None = None
-    template: Annotated[Json, described("Pod template.")] = {}
+    template: Annotated[Json, described("Pod template.")] = msgspec.field(default_factory=dict)
 
 
 class CustomComponentsPattern(Wire):
@@ -179,7 +179,7 @@ class CoordinationRequirement(Wire):
 
 class RoleTemplate(Wire):
     name: Annotated[str, described("Name.", minLength=1, maxLength=63, pattern=DNS_LABEL)] = ""
-    template: Annotated[Json, described("Pod template.")] = {}
+    template: Annotated[Json, described("Pod template.")] = msgspec.field(default_factory=dict)
 
 
 class RoleBasedGroupSpec(Wire):
