@@ -39,8 +39,8 @@ def _resource(entry: Json, row: Json) -> Resource:
 def _subresource(entry: Json, sub: Json) -> Subresource:
     return Subresource(
         name=sub["name"],
-        group=sub.get("group", entry["group"]),
-        version=sub.get("version", entry["version"]),
+        group=str(sub.get("group", entry["group"])),
+        version=str(sub.get("version", entry["version"])),
         kind=sub["kind"],
         verbs=tuple(sub["verbs"]),
     )
