@@ -1,0 +1,5 @@
+"""`python -m quorate.cli` is the `quorate` command."""
+
+from quorate.cli.main import main
+
+main()
