@@ -1,4 +1,4 @@
-"""The thin path as a user sees it: pods are grouped, start together or not at all, run, and show in status."""
+"""The thin path as a user sees it: pods are grouped, start whole or not at all, run, and show in status."""
 
 from tests.fakes.waiting import eventually
 from tests.kubectl import Kubectl
