@@ -1,0 +1,1 @@
+"""The built-in controllers of the embedded cluster: they read the store and write through the verbs."""

@@ -1,0 +1,76 @@
+"""One built-in controller as data, and the loop that runs it: key, object, decision, writes, status.
+
+`workloads.py` and its neighbours list their controllers; `start.py` runs them all.
+"""
+
+from collections.abc import Callable, Iterable
+from typing import NamedTuple
+
+from quorate.api.meta import Json, Kind
+from quorate.embedded.builtins.workqueue import WorkQueue
+from quorate.embedded.builtins.world import World
+from quorate.embedded.builtins.writer import Writer
+from quorate.embedded.clock import Clock
+from quorate.embedded.store import Event, Key
+from quorate.workloads.builtin.outcome import Outcome, ref
+
+
+class Trigger(NamedTuple):
+    """Events of `kind` make the keys dirty that `keys` names."""
+
+    kind: Kind
+    keys: Callable[[World, Event], Iterable[Key]]
+
+
+class Controller(NamedTuple):
+    """What differs between controllers: `decide` is a pure function fed from the world's indexes."""
+
+    kind: Kind
+    component: str
+    decide: Callable[[World, Json, float], Outcome]
+    triggers: tuple[Trigger, ...] = ()
+    delay: float = 0.0  # seconds that changes of children are gathered for before one pass
+
+
+class Reconciler:
+    def __init__(self, controller: Controller, world: World, writer: Writer, clock: Clock) -> None:
+        self._controller = controller
+        self._world = world
+        self._writer = writer
+        self._clock = clock
+        self.queue: WorkQueue[Key] = WorkQueue(controller.component, clock, self._sync)
+        world.on(controller.kind, lambda event: self.queue.add(event.key))
+        for trigger in controller.triggers:
+            world.on(trigger.kind, lambda event, keys=trigger.keys: self._add(keys(world, event)))  # type: ignore[misc]  # mypy cannot infer a lambda with a default
+        for item in world.all(controller.kind):
+            meta = item["metadata"]
+            self.queue.add(
+                Key(controller.kind.group, controller.kind.plural, meta.get("namespace", ""), meta["name"])
+            )
+
+    def _add(self, keys: Iterable[Key]) -> None:
+        delay = self._controller.delay
+        for key in keys:
+            if delay:
+                self.queue.add_at(key, self._clock.now() + delay)
+            else:
+                self.queue.add(key)
+
+    async def _sync(self, key: Key) -> float | None:
+        item = self._world.store.get(key)
+        if item is None:
+            return None
+        result = self._controller.decide(self._world, item, self._clock.now())
+        about = ref(self._controller.kind, item)
+        try:
+            await self._writer.carry_out(about, result.changes)
+        finally:
+            # A status that could not be followed by its writes is still true.
+            await self._write_status(key, item, result)
+        return result.wake
+
+    async def _write_status(self, key: Key, item: Json, result: Outcome) -> None:
+        if result.status is None or result.status == item.get("status"):
+            return
+        if self._world.store.get(key) is not None:
+            await self._writer.set_status(ref(self._controller.kind, item), result.status)

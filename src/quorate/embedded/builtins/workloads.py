@@ -1,0 +1,148 @@
+"""The workload controllers: each reads its object's children from the world and calls its pure function."""
+
+from collections.abc import Iterable, Iterator
+
+from quorate.api.meta import Json, Kind
+from quorate.embedded.builtins.reconciler import Controller, Trigger
+from quorate.embedded.builtins.world import World, key_of
+from quorate.embedded.store import Event, Key
+from quorate.workloads.builtin import kinds
+from quorate.workloads.builtin.daemonset import daemonset
+from quorate.workloads.builtin.deployment import deployment
+from quorate.workloads.builtin.job import job
+from quorate.workloads.builtin.outcome import Outcome, controller_of
+from quorate.workloads.builtin.replicaset import replicaset
+from quorate.workloads.builtin.selection import matches
+from quorate.workloads.builtin.statefulset import statefulset
+
+
+def owners(kind: Kind, *, adopts: bool = False) -> Trigger:
+    """A child wakes its controller of that kind; one without a controller wakes all that would adopt it."""
+
+    def keys(world: World, event: Event) -> Iterator[Key]:
+        known = {reference["uid"]: reference for reference in _controllers(event)}
+        namespace = event.key.namespace
+        for reference in known.values():
+            if reference["kind"] == kind.kind and reference["apiVersion"].partition("/")[0] == kind.group:
+                yield key_of(kind, namespace, reference["name"])
+        if adopts and event.type != "DELETED" and controller_of(event.object) is None:
+            labels = event.object["metadata"].get("labels")
+            for item in world.all(kind, namespace):
+                if matches(item["spec"].get("selector"), labels):
+                    yield key_of(kind, namespace, item["metadata"]["name"])
+
+    return Trigger(kinds.POD, keys)
+
+
+def _controllers(event: Event) -> Iterator[Json]:
+    for item in (event.object, event.previous):
+        reference = controller_of(item) if item is not None else None
+        if reference is not None:
+            yield reference
+
+
+def _grandparents(world: World, event: Event) -> Iterator[Key]:
+    """The Deployment behind a pod's ReplicaSet, for Recreate, which waits for pods to be gone."""
+    if event.type != "DELETED":
+        return
+    for reference in _controllers(event):
+        found = world.get(kinds.REPLICA_SET, event.key.namespace, reference["name"])
+        above = controller_of(found) if found is not None and reference["kind"] == "ReplicaSet" else None
+        if above is not None:
+            yield key_of(kinds.DEPLOYMENT, event.key.namespace, above["name"])
+
+
+def _all(kind: Kind) -> Iterable[Trigger]:
+    """A node that comes, goes or changes its labels or taints may concern every object of the kind."""
+
+    def keys(world: World, event: Event) -> Iterator[Key]:
+        if event.previous is None or _node_shape(event.previous) != _node_shape(event.object):
+            for item in world.all(kind):
+                yield key_of(kind, item["metadata"]["namespace"], item["metadata"]["name"])
+
+    return (Trigger(kinds.NODE, keys),)
+
+
+def _node_shape(node: Json) -> tuple[object, ...]:
+    spec = node.get("spec") or {}
+    return node["metadata"].get("labels"), spec.get("taints"), spec.get("unschedulable")
+
+
+def _replicaset(world: World, item: Json, now: float) -> Outcome:
+    children = _children(world, item)
+    neighbours = children
+    if len(children) > item["spec"].get("replicas", 1):
+        neighbours = _siblings(world, item)
+    return replicaset(item, children, neighbours, now)
+
+
+def _siblings(world: World, item: Json) -> list[Json]:
+    """Pods of every ReplicaSet of the same Deployment."""
+    above = controller_of(item)
+    if above is None:
+        return world.children(item["metadata"]["uid"], kinds.POD)
+    sets = world.children(above["uid"], kinds.REPLICA_SET)
+    return [pod for found in sets for pod in world.children(found["metadata"]["uid"], kinds.POD)]
+
+
+def _children(world: World, item: Json, kind: Kind = kinds.POD) -> list[Json]:
+    namespace, uid = item["metadata"]["namespace"], item["metadata"]["uid"]
+    return [*world.children(uid, kind), *world.loose(kind, namespace)]
+
+
+def _deployment(world: World, item: Json, now: float) -> Outcome:
+    sets = _children(world, item, kinds.REPLICA_SET)
+    owned = world.children(item["metadata"]["uid"], kinds.REPLICA_SET)
+    recreates = item["spec"].get("strategy", {}).get("type") == "Recreate"
+    pods = (
+        [pod for found in owned for pod in world.children(found["metadata"]["uid"], kinds.POD)]
+        if recreates
+        else []
+    )
+    return deployment(item, sets, pods, now)
+
+
+def _statefulset(world: World, item: Json, now: float) -> Outcome:
+    uid, namespace = item["metadata"]["uid"], item["metadata"]["namespace"]
+    known = world.children(uid, kinds.CONTROLLER_REVISION)
+    claims = world.all(kinds.CLAIM, namespace) if item["spec"].get("volumeClaimTemplates") else ()
+    return statefulset(item, _children(world, item), known, claims, now)
+
+
+def _daemonset(world: World, item: Json, now: float) -> Outcome:
+    known = world.children(item["metadata"]["uid"], kinds.CONTROLLER_REVISION)
+    return daemonset(item, _children(world, item), world.all(kinds.NODE), known, now)
+
+
+def _job(world: World, item: Json, now: float) -> Outcome:
+    return job(item, world.children(item["metadata"]["uid"], kinds.POD), now)
+
+
+def _sets_owner(world: World, event: Event) -> Iterator[Key]:
+    del world
+    for reference in _controllers(event):
+        if reference["kind"] == "Deployment":
+            yield key_of(kinds.DEPLOYMENT, event.key.namespace, reference["name"])
+
+
+CONTROLLERS = (
+    Controller(
+        kinds.REPLICA_SET, "replicaset-controller", _replicaset, (owners(kinds.REPLICA_SET, adopts=True),)
+    ),
+    Controller(
+        kinds.DEPLOYMENT,
+        "deployment-controller",
+        _deployment,
+        (Trigger(kinds.REPLICA_SET, _sets_owner), Trigger(kinds.POD, _grandparents)),
+    ),
+    Controller(
+        kinds.STATEFUL_SET, "statefulset-controller", _statefulset, (owners(kinds.STATEFUL_SET, adopts=True),)
+    ),
+    Controller(
+        kinds.DAEMON_SET,
+        "daemonset-controller",
+        _daemonset,
+        (owners(kinds.DAEMON_SET, adopts=True), *_all(kinds.DAEMON_SET)),
+    ),
+    Controller(kinds.JOB, "job-controller", _job, (owners(kinds.JOB),)),
+)
