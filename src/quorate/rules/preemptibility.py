@@ -1,0 +1,70 @@
+"""Whether a gang may lose members to others, and which priority it has; every core asks here.
+
+Precedence, first valid one wins: `spec.preemptibility`, the label on the top owner, the label on other owners
+top down, the label on the pod, the default of the kind, and at last the priority: below 100 is preemptible.
+"""
+
+from collections.abc import Iterable, Mapping
+from enum import StrEnum
+from typing import NamedTuple
+
+from quorate.api.core import PriorityClass
+from quorate.api.labels import PREEMPTIBILITY
+
+PREEMPTIBLE_BELOW = 100
+DEFAULT_PRIORITY = 50
+
+SHIPPED_CLASSES = {"train": 50, "build-preemptible": 75, "build": 100, "inference": 125}
+
+
+class Preemptibility(StrEnum):
+    PREEMPTIBLE = "preemptible"  # any member may go
+    NON_PREEMPTIBLE = "non-preemptible"  # no member may go, so all of them count against the quota
+    SEMI_PREEMPTIBLE = "semi-preemptible"  # members beyond the core may go
+
+
+class Claim(NamedTuple):
+    """A value somebody wrote: `where` is what people are told, such as `label on Job train/run`."""
+
+    where: str
+    value: str
+
+
+class Resolved(NamedTuple):
+    value: Preemptibility
+    source: str
+    warnings: tuple[str, ...] = ()
+
+
+class Priority(NamedTuple):
+    value: int
+    warning: str = ""
+
+
+def resolve(claims: Iterable[Claim], priority: int) -> Resolved:
+    """Claims come in the order of precedence; empty ones are no claims, invalid ones warn and are passed over."""
+    warnings: list[str] = []
+    for claim in claims:
+        if not claim.value:
+            continue
+        if claim.value in set(Preemptibility):
+            return Resolved(Preemptibility(claim.value), claim.where, tuple(warnings))
+        warnings.append(
+            f'{claim.where}: "{claim.value}" is no value of {PREEMPTIBILITY}: use {", ".join(Preemptibility)}'
+        )
+    by_priority = (
+        Preemptibility.PREEMPTIBLE if priority < PREEMPTIBLE_BELOW else Preemptibility.NON_PREEMPTIBLE
+    )
+    return Resolved(by_priority, f"priority {priority}", tuple(warnings))
+
+
+def priority_of(class_name: str, classes: Mapping[str, PriorityClass]) -> Priority:
+    """The value of the class, else of the cluster's default class, else 50."""
+    found = classes.get(class_name)
+    if found is not None:
+        return Priority(found.value)
+    default = next((each for _, each in sorted(classes.items()) if each.global_default), None)
+    value = DEFAULT_PRIORITY if default is None else default.value
+    if not class_name:
+        return Priority(value)
+    return Priority(value, f'PriorityClass "{class_name}" does not exist: priority {value} is used')
