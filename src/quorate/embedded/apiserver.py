@@ -1,21 +1,32 @@
 """The verbs of the API server without HTTP: what `server.py`, the built-in controllers and the kubelets call.
 
-Each verb is one module's function; this class holds what they share.
+Each verb is one module's function; this class holds what they share. Objects that come in are copied, objects
+that go out are the stored ones: never change them in place.
 """
 
 import time
 from collections import Counter
 from collections.abc import Callable
+from typing import Any
+
+import msgspec
 
 from quorate.api.meta import Json
-from quorate.embedded import creation, errors, listing
-from quorate.embedded.options import ListOptions, Options, WatchOptions
+from quorate.embedded import binding, creation, deletion, errors, eviction, listing, scale, updating
+from quorate.embedded.deletion import Deleted
+from quorate.embedded.options import DeleteOptions, ListOptions, Options, WatchOptions
 from quorate.embedded.registry import Registry, Resource
+from quorate.embedded.representation import served
 from quorate.embedded.shelf import Entry
-from quorate.embedded.store import Key, Store
+from quorate.embedded.store import Store
+from quorate.embedded.updating import Target
 from quorate.embedded.watch import Watch
 
 _NO_OPTIONS = Options()
+_NO_LIST_OPTIONS = ListOptions()
+_NO_DELETE_OPTIONS = DeleteOptions()
+_encode = msgspec.json.Encoder().encode
+_decode = msgspec.json.Decoder().decode
 
 
 class ApiServer:
@@ -37,27 +48,63 @@ class ApiServer:
             raise KeyError((group, version, plural))
         return resource
 
-    async def create(
-        self, resource: Resource, namespace: str, obj: Json, options: Options = _NO_OPTIONS
-    ) -> Json:
-        return await creation.create(self, resource, namespace, obj, options)
-
     def entry(self, resource: Resource, namespace: str, name: str) -> Entry:
-        entry = self.store.entry(Key(resource.group, resource.plural, namespace, name))
+        entry = self.store.entry(Target(resource, namespace, name).key)
         if entry is None:
             raise errors.not_found(resource, name)
         return entry
 
     def get(self, resource: Resource, namespace: str, name: str) -> Json:
-        return self.entry(resource, namespace, name).object
+        return served(resource, self.entry(resource, namespace, name).object)
 
     def list(
-        self, resource: Resource, namespace: str = "", options: ListOptions | None = None
+        self, resource: Resource, namespace: str = "", options: ListOptions = _NO_LIST_OPTIONS
     ) -> listing.Page:
-        return listing.page(self.store, resource, namespace, options or ListOptions())
+        return listing.page(self.store, resource, namespace, options)
 
     def watch(self, resource: Resource, namespace: str, options: WatchOptions) -> Watch:
         return Watch(self.store, resource, namespace, options)
 
+    async def create(
+        self, resource: Resource, namespace: str, obj: Json, options: Options = _NO_OPTIONS
+    ) -> Json:
+        return await creation.create(self, resource, namespace, _copy(obj), options)
+
+    async def update(self, target: Target, obj: Json, options: Options = _NO_OPTIONS) -> Json:
+        return await updating.update(self, target, _copy(obj), options)
+
+    async def delete(self, target: Target, options: DeleteOptions = _NO_DELETE_OPTIONS) -> Deleted:
+        return await deletion.delete(self, target, options)
+
+    async def delete_collection(
+        self, resource: Resource, namespace: str, selected: ListOptions, options: DeleteOptions
+    ) -> listing.Page:
+        return await deletion.delete_collection(self, resource, namespace, selected, options)
+
+    def get_scale(self, target: Target) -> Json:
+        return scale.seen(target.resource, self.get(target.resource, target.namespace, target.name))
+
+    async def update_scale(self, target: Target, wanted: Any, options: Options = _NO_OPTIONS) -> Json:
+        wanted = scale.check(target.resource, wanted, target.name)
+        whole = target._replace(subresource="")
+        stored = await updating.change(
+            self, whole, lambda obj: scale.scaled(target.resource, obj, wanted), options
+        )
+        return scale.seen(target.resource, stored)
+
+    async def bind(self, target: Target, obj: Any, options: Options = _NO_OPTIONS) -> None:
+        """Give a pod its node; `target` names the pod, `obj` is a Binding."""
+        await binding.bind(self, target, obj, dry_run=options.dry_run)
+
+    async def evict(self, target: Target, obj: Any, options: Options = _NO_OPTIONS) -> None:
+        """Delete a pod if its disruption budget allows; `obj` is an Eviction."""
+        await eviction.evict(self, target, obj, options)
+
     async def durable(self) -> None:
         """Return once everything written so far is on disk; at once when the store is in memory only."""
+
+
+def _copy(obj: Json) -> Json:
+    # The fastest deep copy of a JSON tree; it also refuses what is none.
+    copy: Json = _decode(_encode(obj))
+    return copy

@@ -95,6 +95,15 @@ def conflict(resource: Named, name: str, why: str = OPTIMISTIC_LOCK) -> ApiError
     return failure(409, "Conflict", message, _about(resource, name))
 
 
+def precondition_failed(resource: Named, namespace: str, name: str, why: str) -> ApiError:
+    """409 as the storage layer words it, with the object's key."""
+    key = "/".join(part for part in ("/registry", resource.plural, namespace, name) if part)
+    wrapped = (
+        f"StorageError: invalid object, Code: 4, Key: {key}, ResourceVersion: 0, AdditionalErrorMsg: {why}"
+    )
+    return conflict(resource, name, wrapped)
+
+
 def apply_conflict(causes: Sequence[Cause], message: str) -> ApiError:
     return failure(409, "Conflict", message, {"causes": listed(causes)})
 

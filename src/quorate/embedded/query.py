@@ -1,10 +1,11 @@
 """The query of a request as options, refused with the server's words where it makes no sense."""
 
 from collections.abc import Mapping
-from typing import Literal, cast
+from typing import Any, Literal, cast
 
+from quorate.api.meta import Json
 from quorate.embedded.errors import bad_request
-from quorate.embedded.options import ListOptions, Options, User, WatchOptions
+from quorate.embedded.options import DeleteOptions, ListOptions, Options, Propagation, User, WatchOptions
 from quorate.embedded.registry import Resource
 from quorate.embedded.selectors import Selection, parse_fields, parse_labels, selectable_fields
 
@@ -85,3 +86,43 @@ def write_options(query: Query, user: User, agent: str) -> Options:
         field_validation=cast("Literal['Ignore', 'Warn', 'Strict']", validation),
         force=flag(query, "force"),
     )
+
+
+def delete_options(query: Query, tree: Any, user: User) -> DeleteOptions:
+    """The DeleteOptions object of the body; what it leaves open may stand in the query."""
+    if not isinstance(tree, dict):
+        raise bad_request("decoded object cannot be converted to DeleteOptions")
+    given: Json = {name: query[name] for name in ("gracePeriodSeconds", "propagationPolicy") if name in query}
+    given |= tree
+    preconditions = given.get("preconditions") or {}
+    dry_run = given.get("dryRun") or []
+    if dry_run not in ([], ["All"]):
+        raise bad_request(f'dryRun: Unsupported value: {dry_run}: supported values: "All"')
+    return DeleteOptions(
+        user=user,
+        dry_run=bool(dry_run) or is_dry_run(query),
+        grace_period_seconds=_grace(given.get("gracePeriodSeconds")),
+        propagation=_propagation(given),
+        uid=preconditions.get("uid") or "",
+        resource_version=preconditions.get("resourceVersion") or "",
+    )
+
+
+def _grace(value: Any) -> int | None:
+    if value is None:
+        return None
+    try:
+        return int(value)
+    except (TypeError, ValueError):
+        raise bad_request(f"gracePeriodSeconds: Invalid value: {value}: must be an integer") from None
+
+
+def _propagation(given: Json) -> Propagation | None:
+    policy, orphan = given.get("propagationPolicy"), given.get("orphanDependents")
+    if policy is not None and orphan is not None:
+        raise bad_request("propagationPolicy: orphanDependents and deletionPropagation cannot be both set")
+    if orphan is not None:
+        return "Orphan" if orphan else "Background"
+    if policy not in {None, "", "Foreground", "Background", "Orphan"}:
+        raise bad_request(f'propagationPolicy: Invalid value: "{policy}": it is not a valid policy')
+    return cast("Propagation | None", policy or None)

@@ -1,0 +1,86 @@
+"""One HTTP request about one resource: its body as a tree, its options, and answers as bytes."""
+
+from typing import Any
+
+import msgspec
+from aiohttp import web
+
+from quorate.api.meta import Json
+from quorate.embedded import body, errors, query
+from quorate.embedded.errors import ApiError
+from quorate.embedded.options import DeleteOptions, Options, User
+from quorate.embedded.registry import Resource
+from quorate.embedded.requestpath import ResourcePath
+from quorate.embedded.updating import Target
+
+_encode = msgspec.json.Encoder().encode
+
+# The real server's limit for one request.
+LARGEST_BODY = 3 * 1024 * 1024
+HEADERS = {"Content-Type": "application/json", "Cache-Control": "no-cache, private"}
+
+
+class Call:
+    __slots__ = ("path", "request", "resource", "user")
+
+    def __init__(self, request: web.BaseRequest, path: ResourcePath, resource: Resource, user: User) -> None:
+        self.request = request
+        self.path = path
+        self.resource = resource
+        self.user = user
+
+    @property
+    def target(self) -> Target:
+        return Target(self.resource, self.path.namespace, self.path.name, self.path.subresource)
+
+    @property
+    def options(self) -> Options:
+        agent = self.request.headers.get("User-Agent", "")
+        return query.write_options(self.request.query, self.user, agent)
+
+    async def tree(self, accepted: tuple[str, ...] = body.ACCEPTED) -> Any:
+        return body.decoded(await read(self.request), self.request.headers.get("Content-Type", ""), accepted)
+
+    async def object(self) -> Json:
+        """The body as an object of the resource's kind."""
+        return body.typed(await self.tree(), self.resource)
+
+    async def delete_options(self) -> DeleteOptions:
+        """The DeleteOptions in the body, or in the query of clients that send no body."""
+        data = await read(self.request)
+        tree = body.decoded(data, self.request.headers.get("Content-Type", "")) if data else {}
+        return query.delete_options(self.request.query, tree, self.user)
+
+
+async def read(request: web.BaseRequest) -> bytes:
+    """The body, refused as soon as it is known to be too large."""
+    if (request.content_length or 0) > LARGEST_BODY:
+        raise errors.too_large(f"limit is {LARGEST_BODY}")
+    chunks: list[bytes] = []
+    size = 0
+    while chunk := await request.content.readany():
+        chunks.append(chunk)
+        size += len(chunk)
+        if size > LARGEST_BODY:
+            raise errors.too_large(f"limit is {LARGEST_BODY}")
+    return chunks[0] if len(chunks) == 1 else b"".join(chunks)
+
+
+def reply(obj: Json, options: Options | None = None, *, status: int = 200) -> web.Response:
+    response = raw_reply(_encode(obj), status)
+    for warning in options.warnings if options is not None else ():
+        text = warning.replace("\\", "\\\\").replace('"', '\\"')
+        response.headers.add("Warning", f'299 - "{text}"')
+    return response
+
+
+def raw_reply(data: bytes, status: int = 200) -> web.Response:
+    return web.Response(body=data, status=status, headers=HEADERS)
+
+
+def refusal(error: ApiError) -> web.Response:
+    response = raw_reply(_encode(error.status), error.code)
+    seconds = (error.status.get("details") or {}).get("retryAfterSeconds")
+    if seconds:
+        response.headers["Retry-After"] = str(seconds)
+    return response

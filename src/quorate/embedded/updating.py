@@ -1,0 +1,141 @@
+"""Update and patch: a stored object becomes another one, if nobody was faster and something changes.
+
+1. Metadata that the server owns is carried over; `status` changes only through the status subresource and the
+   rest only without it; the generation counts changes of what is asked for.
+2. A resourceVersion in the body must be the stored one. Without one the change is made again on what is
+   stored by then, so that patches do not fail because of each other.
+3. Nothing is written when nothing changed.
+4. An object that was waiting for its finalizers is removed by the update that takes the last one off.
+"""
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, NamedTuple
+
+from quorate.api.meta import Json
+from quorate.embedded import causes, errors
+from quorate.embedded.objectmeta import carried_over, has_generation
+from quorate.embedded.options import Options
+from quorate.embedded.registry import Resource
+from quorate.embedded.representation import served
+from quorate.embedded.store import Key, StaleError
+
+if TYPE_CHECKING:
+    from quorate.embedded.apiserver import ApiServer
+
+# How often a change is made again on a newer object before the client is told of the conflict.
+_TRIES = 5
+
+
+class Target(NamedTuple):
+    """The object a request is about."""
+
+    resource: Resource
+    namespace: str
+    name: str
+    subresource: str = ""
+
+    @property
+    def key(self) -> Key:
+        return Key(self.resource.group, self.resource.plural, self.namespace, self.name)
+
+
+async def update(server: "ApiServer", target: Target, body: Json, options: Options) -> Json:
+    _check_address(target, body)
+    return await change(server, target, lambda _: body, options)
+
+
+async def change(server: "ApiServer", target: Target, make: Callable[[Json], Json], options: Options) -> Json:
+    """Put in the object's stead what `make` makes of it; `make` may be called again on a newer object."""
+    for _ in range(_TRIES):
+        entry = server.entry(target.resource, target.namespace, target.name)
+        old = served(target.resource, entry.object)
+        wanted = make(old)
+        _check_preconditions(target, wanted, old)
+        new = _settled(target, wanted, old)
+        if new == old or options.dry_run:
+            return new
+        try:
+            return await _write(server, target, new, entry.revision)
+        except StaleError:
+            continue
+    raise errors.conflict(target.resource, target.name)
+
+
+async def _write(server: "ApiServer", target: Target, new: Json, revision: int) -> Json:
+    stored = {**new, "apiVersion": target.resource.stored_api_version}
+    metadata = new["metadata"]
+    released = not metadata.get("finalizers") and metadata.get("deletionGracePeriodSeconds") == 0
+    if metadata.get("deletionTimestamp") and released:
+        server.store.update(target.key, stored, revision)
+        stored = server.store.delete(target.key)
+    else:
+        stored = server.store.update(target.key, stored, revision)
+    await server.durable()
+    return stored
+
+
+def _check_address(target: Target, body: Json) -> None:
+    metadata = body["metadata"]
+    name, namespace = metadata.get("name", ""), metadata.get("namespace") or target.namespace
+    if name != target.name:
+        raise errors.bad_request(
+            f"the name of the object ({name}) does not match the name on the URL ({target.name})"
+        )
+    if namespace != target.namespace:
+        raise errors.bad_request(
+            f"the namespace of the object ({namespace}) does not match the namespace on the URL"
+            f" ({target.namespace})"
+        )
+
+
+def _check_preconditions(target: Target, wanted: Json, old: Json) -> None:
+    metadata, stored = wanted["metadata"], old["metadata"]
+    uid = metadata.get("uid")
+    if uid and uid != stored["uid"]:
+        why = f"Precondition failed: UID in precondition: {uid}, UID in object meta: {stored['uid']}"
+        raise errors.precondition_failed(target.resource, target.namespace, target.name, why)
+    version = metadata.get("resourceVersion")
+    if version:
+        if version != stored["resourceVersion"]:
+            raise errors.conflict(target.resource, target.name)
+    elif target.resource.definition is not None:
+        cause = causes.invalid("metadata.resourceVersion", 0, "must be specified for an update")
+        raise errors.invalid(target.resource, target.name, [cause])
+
+
+def _settled(target: Target, wanted: Json, old: Json) -> Json:
+    """What would be stored: the wanted object with all that this request may not change put back."""
+    custom = target.resource.definition is not None
+    new = {**wanted, "metadata": carried_over(wanted["metadata"], old["metadata"])}
+    if target.subresource == "status":
+        new = _only_status(new, old, custom=custom)
+    elif target.resource.subresource("status") is not None:
+        new.pop("status", None)
+        if "status" in old:
+            new["status"] = old["status"]
+    new["metadata"]["resourceVersion"] = old["metadata"]["resourceVersion"]
+    if has_generation(target.resource.group, target.resource.plural, custom=custom) and _asks_other(new, old):
+        new["metadata"]["generation"] = old["metadata"].get("generation", 0) + 1
+    return new
+
+
+def _only_status(new: Json, old: Json, *, custom: bool) -> Json:
+    kept = {**old, "metadata": dict(old["metadata"])}
+    if "status" in new:
+        kept["status"] = new["status"]
+    else:
+        kept.pop("status", None)
+    # Built-in kinds also take labels, annotations and finalizers from a status update; custom kinds do not.
+    names = ("managedFields",) if custom else ("managedFields", "labels", "annotations", "finalizers")
+    for name in names:
+        if name in new["metadata"]:
+            kept["metadata"][name] = new["metadata"][name]
+        else:
+            kept["metadata"].pop(name, None)
+    return kept
+
+
+def _asks_other(new: Json, old: Json) -> bool:
+    """Whether anything but metadata and status differs."""
+    names = (new.keys() | old.keys()) - {"metadata", "status", "kind", "apiVersion"}
+    return any(new.get(name) != old.get(name) for name in names)

@@ -1,0 +1,103 @@
+"""The verbs over HTTP: each takes a call, asks the ApiServer and answers with bytes.
+
+`server.py` looks the function up by verb and subresource.
+"""
+
+from collections.abc import Awaitable, Callable
+
+from aiohttp import web
+
+from quorate.embedded import deletion, query
+from quorate.embedded.apiserver import ApiServer
+from quorate.embedded.call import HEADERS, Call, raw_reply, reply
+from quorate.embedded.representation import list_raw, served, served_raw
+
+Verb = Callable[[ApiServer, Call], Awaitable[web.StreamResponse]]
+
+
+async def create(api: ApiServer, call: Call) -> web.StreamResponse:
+    options = call.options
+    stored = await api.create(call.resource, call.path.namespace, await call.object(), options)
+    return reply(stored, options, status=201)
+
+
+async def get(api: ApiServer, call: Call) -> web.StreamResponse:
+    entry = api.entry(call.resource, call.path.namespace, call.path.name)
+    return raw_reply(served_raw(call.resource, entry))
+
+
+async def list_(api: ApiServer, call: Call) -> web.StreamResponse:
+    page = api.list(call.resource, call.path.namespace, query.list_options(call.request.query, call.resource))
+    return raw_reply(list_raw(call.resource, page))
+
+
+async def watch(api: ApiServer, call: Call) -> web.StreamResponse:
+    options = query.watch_options(call.request.query, call.resource)
+    events = api.watch(call.resource, call.path.namespace, options)
+    response = web.StreamResponse(headers=HEADERS)
+    response.enable_chunked_encoding()
+    try:
+        await response.prepare(call.request)
+        async for chunk in events.lines():
+            await response.write(chunk)
+    except ConnectionResetError:
+        pass
+    finally:
+        events.close()
+    return response
+
+
+async def update(api: ApiServer, call: Call) -> web.StreamResponse:
+    options = call.options
+    return reply(await api.update(call.target, await call.object(), options), options)
+
+
+async def delete(api: ApiServer, call: Call) -> web.StreamResponse:
+    options = await call.delete_options()
+    deleted = await api.delete(call.target, options)
+    answer = deletion.answer(call.target, deleted)
+    return reply(served(call.resource, answer) if answer is deleted.object else answer)
+
+
+async def delete_collection(api: ApiServer, call: Call) -> web.StreamResponse:
+    selected = query.list_options(call.request.query, call.resource)
+    options = await call.delete_options()
+    page = await api.delete_collection(call.resource, call.path.namespace, selected, options)
+    return raw_reply(list_raw(call.resource, page))
+
+
+async def get_scale(api: ApiServer, call: Call) -> web.StreamResponse:
+    return reply(api.get_scale(call.target))
+
+
+async def update_scale(api: ApiServer, call: Call) -> web.StreamResponse:
+    options = call.options
+    return reply(await api.update_scale(call.target, await call.tree(), options), options)
+
+
+async def bind(api: ApiServer, call: Call) -> web.StreamResponse:
+    await api.bind(call.target, await call.tree(), call.options)
+    return reply(deletion.success(), status=201)
+
+
+async def evict(api: ApiServer, call: Call) -> web.StreamResponse:
+    await api.evict(call.target, await call.tree(), call.options)
+    return reply(deletion.success(), status=201)
+
+
+VERBS: dict[tuple[str, str], Verb] = {
+    ("create", ""): create,
+    ("get", ""): get,
+    ("list", ""): list_,
+    ("watch", ""): watch,
+    ("update", ""): update,
+    ("delete", ""): delete,
+    ("deletecollection", ""): delete_collection,
+    ("get", "status"): get,
+    ("update", "status"): update,
+    ("update", "finalize"): update,
+    ("get", "scale"): get_scale,
+    ("update", "scale"): update_scale,
+    ("create", "binding"): bind,
+    ("create", "eviction"): evict,
+}
