@@ -1,14 +1,15 @@
-"""Objects of any kind by owner reference, for cores that walk from a pod to what made it.
+"""Objects of any kind by address, for cores that walk from a pod to what made it.
 
 The whole object is read once and kept until a metadata-only watch of its kind shows a newer version, so
 kinds nobody declared cost little memory. What cannot be read is an answer too, with its cause.
 """
 
 from collections.abc import Callable
+from typing import NamedTuple
 
 import msgspec
 
-from quorate.api.meta import Json, Kind, Object, OwnerReference, Wire
+from quorate.api.meta import Json, Kind, Object, Wire
 from quorate.kube.cache import Cache
 from quorate.kube.caches import Caches
 from quorate.kube.client import Client, Request
@@ -27,68 +28,88 @@ class ServedResources(Wire):
     resources: list[ServedResource] | None = None
 
 
-class Absent(msgspec.Struct, frozen=True):
-    """Why an owner cannot be had; `forbidden` distinguishes a missing permission from a missing object."""
+class ServedVersion(Wire):
+    group_version: str
 
-    reference: OwnerReference
+
+class ServedGroup(Wire):
+    preferred_version: ServedVersion
+
+
+class Absent(msgspec.Struct, frozen=True):
+    """Why an object cannot be had; `forbidden` distinguishes a missing permission from a missing object."""
+
     reason: str
     forbidden: bool = False
 
 
-Place = tuple[Kind, str, str]
+class Place(NamedTuple):
+    kind: Kind
+    namespace: str
+    name: str
+
+
 READ_RESOURCES = Reader(ServedResources)
+READ_GROUP = Reader(ServedGroup)
 READ_ANY: Reader[Json] = Reader(Json)
 
 
 class Owners:
-    """`changed(uid)` is told when an owner that was handed out is not the newest any more."""
+    """`changed(namespace, uid)` is told when an object that was handed out is not the newest any more."""
 
-    def __init__(self, client: Client, caches: Caches, changed: Callable[[str], None]) -> None:
+    def __init__(self, client: Client, caches: Caches, changed: Callable[[str, str], None]) -> None:
         self._client = client
         self._caches = caches
         self._changed = changed
-        self._kinds: dict[tuple[str, str], Kind | None] = {}
+        self._kinds: dict[tuple[str, str], Kind] = {}
         self._held: dict[Place, Json] = {}
         self._watched: dict[Kind, Cache[Object]] = {}
 
-    async def find(self, reference: OwnerReference, namespace: str) -> Json | Absent:
-        """The owner as the server has it, or why not; other failures are raised and retried by the loop."""
-        kind = await self._kind(reference)
+    async def find(self, api_version: str, kind_name: str, namespace: str, name: str) -> Json | Absent:
+        """The object as the server has it, or why not; other failures are raised, and retried by the loop."""
+        kind = await self._kind(api_version, kind_name)
         if kind is None:
-            return Absent(reference, f"no kind {reference.kind} is served in {reference.api_version}")
-        place = (kind, namespace if kind.namespaced else "", reference.name)
+            return Absent(f"no kind {kind_name} is served in {api_version}")
+        place = Place(kind, namespace if kind.namespaced else "", name)
         # without a working watch nobody would tell that the copy is old
         found = None if self._watch(kind).problem else self._held.get(place)
-        if found is None:
-            try:
-                found = await get(self._client, Ref(kind=kind, name=place[2], namespace=place[1]), READ_ANY)
-            except NotFound as error:
-                return Absent(reference, str(error))
-            except Forbidden as error:
-                return Absent(reference, str(error), forbidden=True)
-            found["metadata"].pop("managedFields", None)
-            self._held[place] = found
-        if found["metadata"].get("uid") != reference.uid:
-            return Absent(reference, f"{reference.kind} {reference.name} is another object of the same name")
+        if found is not None:
+            return found
+        try:
+            found = await get(self._client, Ref(kind=kind, name=name, namespace=place.namespace), READ_ANY)
+        except NotFound as error:
+            return Absent(str(error))
+        except Forbidden as error:
+            return Absent(str(error), forbidden=True)
+        found["metadata"].pop("managedFields", None)
+        self._held[place] = found
         return found
 
-    async def _kind(self, reference: OwnerReference) -> Kind | None:
+    async def _kind(self, api_version: str, name: str) -> Kind | None:
         """Discovery, once per kind; an unknown one is asked for again, since a CRD may come later."""
-        group, _, version = reference.api_version.rpartition("/")
-        known = self._kinds.get((reference.api_version, reference.kind))
-        if known is not None:
-            return known
-        root = Kind(group, version, "", "").path().rstrip("/")
-        request = Request(verb="get", method="GET", path=root, resource="discovery")
+        if (api_version, name) not in self._kinds:
+            try:
+                await self._discover(api_version, api_version)
+            except NotFound:
+                await self._discover_preferred(api_version)
+        return self._kinds.get((api_version, name))
+
+    async def _discover_preferred(self, api_version: str) -> None:
+        """A reference may name a version that is served no more: read the group in the version it prefers."""
+        group = api_version.rpartition("/")[0]
         try:
-            served = READ_RESOURCES(await self._client.send(request), f"discovery of {reference.api_version}")
+            served = READ_GROUP(await self._client.send(discovery(f"/apis/{group}")), f"discovery of {group}")
+            await self._discover(api_version, served.preferred_version.group_version)
         except NotFound:
-            return None
+            return
+
+    async def _discover(self, asked: str, api_version: str) -> None:
+        group, _, version = api_version.rpartition("/")
+        path = f"/apis/{api_version}" if group else f"/api/{version}"
+        served = READ_RESOURCES(await self._client.send(discovery(path)), f"discovery of {api_version}")
         for one in served.resources or ():
             if "/" not in one.name:
-                kind = Kind(group, version, one.kind, one.name, one.namespaced)
-                self._kinds[reference.api_version, one.kind] = kind
-        return self._kinds.get((reference.api_version, reference.kind))
+                self._kinds[asked, one.kind] = Kind(group, version, one.kind, one.name, one.namespaced)
 
     def _watch(self, kind: Kind) -> Cache[Object]:
         known = self._watched.get(kind)
@@ -101,10 +122,14 @@ class Owners:
 
     def _compare(self, kind: Kind, old: Object | None, new: Object | None) -> None:
         meta = (new or old or Object()).metadata
-        place = (kind, meta.namespace, meta.name)
+        place = Place(kind, meta.namespace, meta.name)
         held = self._held.get(place)
         if held is None:
             return
         if new is None or held["metadata"].get("resourceVersion") != meta.resource_version:
             del self._held[place]
-            self._changed(held["metadata"].get("uid", ""))
+            self._changed(meta.namespace, held["metadata"].get("uid", ""))
+
+
+def discovery(path: str) -> Request:
+    return Request(verb="get", method="GET", path=path, resource="discovery")
