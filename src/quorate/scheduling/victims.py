@@ -1,0 +1,95 @@
+"""What a gang gives up next, as rows of pods: an extra member, a whole optional child, or all of it.
+
+The meaning is that of `rules.tree.next_victim` (a test holds the two together); here it is asked of a trial.
+
+1. The core is never in a unit, nor is any member of a non-preemptible gang.
+2. Taking a unit leaves every group above it satisfied that was so before, unless the unit is the whole gang.
+3. Members go in the reverse of the order in which they came: last leaf first, last member first.
+"""
+
+import numpy as np
+
+from quorate.scheduling.gang import is_satisfied
+from quorate.scheduling.snapshot import NONE, Bools, Ints, Preemptibility, State
+from quorate.scheduling.trial import Trial
+
+NOBODY: Ints = np.empty(0, dtype=np.int64)
+
+
+def next_unit(trial: Trial, gang: int) -> Ints:
+    """The pods to take together; nobody if nothing may be taken."""
+    snapshot = trial.snapshot
+    kind = snapshot.gangs.preemptibility[gang]
+    root = int(snapshot.gangs.root[gang])
+    held = _held(trial, root)
+    if kind == Preemptibility.NON or not len(held):
+        return NOBODY
+    if is_satisfied(trial, root):
+        partial = _spare_member(trial, root) if _has_spare(trial, root) else NOBODY
+        if not len(partial):
+            partial = _spare_child(trial, root)
+        if len(partial):
+            return partial
+    return held if not snapshot.pods.is_core[held].any() else NOBODY
+
+
+def _has_spare(trial: Trial, root: int) -> bool:
+    groups = trial.snapshot.groups
+    return bool(trial.active[root] > groups.min_member[root])
+
+
+def _spare_member(trial: Trial, root: int) -> Ints:
+    groups = trial.snapshot.groups
+    for leaf in reversed(range(root, int(groups.end[root]))):
+        if not groups.is_leaf(leaf) or trial.active[leaf] <= groups.min_member[leaf]:
+            continue
+        free = _held(trial, leaf)
+        free = free[~trial.snapshot.pods.is_core[free]]
+        if len(free) and _still_holds(trial, leaf, {}, 1):
+            return free[-1:]
+    return NOBODY
+
+
+def _spare_child(trial: Trial, root: int) -> Ints:
+    """Deepest first, a broken child before a satisfied one, then last in the spec."""
+    groups = trial.snapshot.groups
+    rows = range(root + 1, int(groups.end[root]))
+    ranked = sorted(rows, key=lambda row: (-_depth(trial, row), is_satisfied(trial, row), -row))
+    for row in ranked:
+        held = _held(trial, row)
+        if not len(held) or trial.snapshot.pods.is_core[held].any():
+            continue
+        lost = {below: -len(_held(trial, below)) for below in range(row, int(groups.end[row]))}
+        if _still_holds(trial, int(groups.parent[row]), lost, len(held)):
+            return held
+    return NOBODY
+
+
+def _still_holds(trial: Trial, group: int, lost: dict[int, int], taken: int) -> bool:
+    """Whether the group and all above it that are satisfied stay so without the taken members.
+
+    `lost` says what that takes from groups below.
+    """
+    path: list[int] = []
+    row = group
+    while row != NONE:
+        path.append(row)
+        lost[row] = -taken
+        row = int(trial.snapshot.groups.parent[row])
+    return all(is_satisfied(trial, row, lost) or not is_satisfied(trial, row) for row in path)
+
+
+def _held(trial: Trial, group: int) -> Ints:
+    """Pods below a group that hold a node, in order."""
+    groups = trial.snapshot.groups
+    first, last = int(groups.first_pod[group]), int(groups.last_pod[group])
+    active: Bools = trial.state[first:last] == State.ACTIVE
+    rows: Ints = np.flatnonzero(active) + first
+    return rows
+
+
+def _depth(trial: Trial, group: int) -> int:
+    depth, row = 0, group
+    while row != NONE:
+        depth, row = depth + 1, int(trial.snapshot.groups.parent[row])
+    return depth
