@@ -30,7 +30,22 @@ class Rule:
     holds: Callable[[Mismatch], bool]
 
 
-RULES: tuple[Rule, ...] = ()
+def _refuses_both_minimums(mismatch: Mismatch) -> bool:
+    """Upstream refuses a root or an inner group because of a `minMember`, which counts descendants here."""
+    if mismatch.topic != "podgroup_admission":
+        return False
+    structural, minimums = mismatch.expected
+    refused = ("are mutually exclusive", "minMember cannot be set on a mid-level SubGroup")
+    return any(text in message for message in (*structural, *minimums) for text in refused)
+
+
+RULES: tuple[Rule, ...] = (
+    Rule(
+        "both minimums",
+        "minMember on a group with children counts the pods below it and may stand beside minSubGroup",
+        _refuses_both_minimums,
+    ),
+)
 
 
 def explain(mismatch: Mismatch) -> str:

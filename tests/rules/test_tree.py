@@ -57,8 +57,14 @@ def test_children_that_hold_members_are_completed_first() -> None:
 
 def test_a_satisfied_gang_grows_by_whole_children_then_by_single_members() -> None:
     tree = replicas(2, 2, 1)
-    found = list(rules.units(tree, {"w-0": 2}, {"w-0": 3, "w-1": 2}))
+    found = rules.units(tree, {"w-0": 2}, {"w-0": 3, "w-1": 2})
     assert found == [Unit("w-1", {"w-1": 2}), Unit("w-0", {"w-0": 1})]
+
+
+def test_siblings_grow_evenly() -> None:
+    tree = replicas(2, 2)
+    found = rules.units(tree, {"w-0": 3, "w-1": 2}, {"w-0": 4, "w-1": 4})
+    assert found == [Unit("w-1", {"w-1": 1}), Unit("w-0", {"w-0": 1})]
 
 
 def test_a_member_minimum_above_the_children_starts_more_members() -> None:

@@ -42,7 +42,7 @@ class Priority(NamedTuple):
 
 
 def resolve(claims: Iterable[Claim], priority: int) -> Resolved:
-    """Claims come in the order of precedence; empty ones are no claims, invalid ones warn and are passed over."""
+    """Claims come in the order of precedence; empty ones do not count, invalid ones warn and do not count."""
     warnings: list[str] = []
     for claim in claims:
         if not claim.value:

@@ -12,6 +12,7 @@ The scheduler, status, admission and the grouper ask here and nowhere else. Memb
 """
 
 from collections.abc import Iterator, Mapping
+from fractions import Fraction
 from typing import NamedTuple
 
 import msgspec
@@ -22,6 +23,7 @@ from quorate.rules.validity import Cause, Fault, validate
 ROOT = ""
 
 Counts = Mapping[str, int]
+Growth = tuple[int, Fraction]
 
 
 class TreeError(ValueError):
@@ -162,32 +164,44 @@ def core(tree: Tree, active: Counts) -> dict[str, int]:
 
 def next_unit(tree: Tree, active: Counts, live: Counts) -> Unit | None:
     """The unit to start first; None when nothing more can start with the members that exist."""
-    return next(units(tree, active, live), None)
+    return next(iter(units(tree, active, live)), None)
 
 
-def units(tree: Tree, active: Counts, live: Counts) -> Iterator[Unit]:
+def units(tree: Tree, active: Counts, live: Counts) -> list[Unit]:
     """All units that may start next, in order of preference.
 
-    Below its minimum the gang starts as one unit; above it optional children come first, each as a whole,
-    then single members of satisfied leaves.
+    Below its minimum the gang starts as one unit. Above it optional children come first, each as a whole,
+    then single members, so that siblings grow evenly: the least grown in proportion to its minimum first.
     """
     eligible = _eligible(tree, live)
     holds = satisfied(tree, active)
     busy = {name: any(active.get(leaf, 0) for leaf in tree.leaves_below(name)) for name in tree.groups}
     rank = {name: (not eligible[name], not holds[name], not busy[name]) for name in tree.groups}
     needs = _needs(tree, live, rank, whole_children=True)
-    reached: dict[str | None, bool] = {None: True}
-    growing: list[str] = []
+    found: list[tuple[list[Growth], Unit]] = []
+    grown: dict[str | None, list[Growth] | None] = {None: []}
     for group in tree.groups.values():
-        above = reached[group.parent]
-        reached[group.name] = above and holds[group.name]
-        if reached[group.name] and group.is_leaf and live.get(group.name, 0) > active.get(group.name, 0):
-            growing.append(group.name)
-        if above and not holds[group.name] and eligible[group.name]:
-            missing = _missing(needs[group.name], active)
-            yield Unit(group.name, missing)
-    for leaf in growing:
-        yield Unit(leaf, {leaf: 1})
+        above = grown[group.parent]
+        path = None if above is None else [*above, growth(group, active, holds)]
+        grown[group.name] = path if holds[group.name] else None
+        if path is None:
+            continue
+        if not holds[group.name] and eligible[group.name]:
+            found.append((path, Unit(group.name, _missing(needs[group.name], active))))
+        if holds[group.name] and group.is_leaf and live.get(group.name, 0) > active.get(group.name, 0):
+            found.append((path, Unit(group.name, {group.name: 1})))
+    return [unit for _, unit in sorted(found, key=lambda each: each[0])]
+
+
+def growth(group: Group, active: Counts, holds: Mapping[str, bool]) -> Growth:
+    """Sorts siblings for growing: unsatisfied ones, then the least grown, then those without a minimum."""
+    if not holds[group.name]:
+        return (0, Fraction(0))
+    minimum = group.minimum_members if group.is_leaf else group.minimum_children
+    if not minimum:
+        return (2, Fraction(0))
+    have = active.get(group.name, 0) if group.is_leaf else sum(holds[name] for name in group.children)
+    return (1, Fraction(have, minimum))
 
 
 def next_victim(tree: Tree, active: Counts, *, protected: Counts | None = None) -> Victim | None:

@@ -1,0 +1,231 @@
+"""KAI's unit tables on PodGroups and their trees, run on `quorate.rules`."""
+
+from collections.abc import Callable
+from typing import Any
+
+import msgspec
+
+from quorate.api.podgroup import PodGroupSpec, SubGroup
+from quorate.rules import tree as rules
+from quorate.rules.preemptibility import Claim, Preemptibility, resolve
+from quorate.rules.tree import ROOT, Tree, TreeError
+from quorate.rules.validity import Cause, validate
+from tests.cases.deviations import Mismatch, explain
+from tests.cases.outcome import Outcome, deviating, failed, passed, unsupported
+
+Json = dict[str, Any]
+
+ACTIVE = {"Allocated", "Pipelined", "Binding", "Bound", "Running", "Succeeded"}
+LIVE = ACTIVE | {"Pending"}
+
+
+def run(case: Json, file: Json) -> Outcome:
+    table = TABLES.get(case["function"])
+    if table is None:
+        return unsupported(f"KAI unit table {case['function']} ({file.get('about', '')})")
+    return table(case)
+
+
+def _admission(case: Json) -> Outcome:
+    wire = case.get("spec", {"sub_groups": case.get("sub_groups")})
+    findings = validate(_spec(wire))
+    structure = [fault.message for fault in findings.errors if fault.cause is Cause.STRUCTURE]
+    # What is impossible is admitted with a warning, as upstream's webhook does with the same text.
+    counted = [fault for fault in findings.warnings if fault.field.endswith("minSubGroup")]
+    # Names and ranges are the schema's there, and stand in another table.
+    told = {Cause.MINIMUM, Cause.IMPOSSIBLE}
+    minimums = [fault.message for fault in (*findings.errors, *counted) if fault.cause in told]
+    want = case["want_err"] if "want_err" in case else case["want"]
+    want = want or {}
+    wanted = [error["msg"] for error in want.get("min_definition_errors") or ()]
+    structural = (want.get("structural_error") or {}).get("msg")
+    got = (structure[:1], [] if structure else sorted(minimums))
+    return _compared(case, got, ([structural] if structural else [], sorted(wanted)), "podgroup_admission")
+
+
+def _preemptibility(case: Json) -> Outcome:
+    if case["preemptibility"] and case["preemptibility"] not in set(Preemptibility):
+        return _compared(case, True, case["expected_error"], "preemptibility")
+    found = resolve([Claim("spec", case["preemptibility"])], case["priority"])
+    return _compared(
+        case, (found.value, False), (case["expected_result"], case["expected_error"]), "preemptibility"
+    )
+
+
+def _tree(case: Json) -> Outcome:
+    want = case.get("want_err") or case["want"]
+    try:
+        tree = rules.from_spec(_spec(case["pod_group"]["spec"]))
+    except TreeError as error:
+        return _compared(case, _upstream_text(str(error)), want, "subgroup_tree")
+    return _compared(case, _drawn(tree, ROOT), _trimmed(case["want"]), "subgroup_tree")
+
+
+def _upstream_text(text: str) -> str:
+    words = text.split()
+    if "parent" in words:
+        at = words.index("parent")
+        return f"parent subgroup <{words[at + 1]}> of <{words[at + 3]}> not found"
+    return text
+
+
+def _drawn(tree: Tree, name: str) -> Json:
+    below = list(tree.children(tree.groups[name]))
+    leaves = [{"name": leaf.name, "min_member": leaf.minimum_members} for leaf in below if leaf.is_leaf]
+    groups = [_drawn(tree, group.name) for group in below if not group.is_leaf]
+    return {"name": name, "groups": groups, "pod_sets": leaves}
+
+
+def _trimmed(want: Json) -> Json:
+    """Only what our tree has too: names, order and the minimum of members."""
+    leaves = [{"name": leaf["name"], "min_member": leaf["min_member"]} for leaf in want.get("pod_sets") or ()]
+    return {
+        "name": want["name"],
+        "groups": [_trimmed(group) for group in want.get("groups") or ()],
+        "pod_sets": leaves,
+    }
+
+
+def _evict(case: Json) -> Outcome:
+    job = case["job"]
+    root = job.get("root_sub_group_set") or {"podsets": list(job["pod_sets"].values())}
+    tree, active, _ = _built(root)
+    victim = rules.next_victim(tree, active)
+    taken = victim.members if victim else {}
+    more = sum(active.values()) > sum(taken.values())
+    got: Json = {"num": sum(taken.values()), "more": more}
+    want: Json = {"num": case["num_expect_tasks"], "more": case["expected_has_more_tasks"]}
+    names = case.get("expect_tasks") or case.get("expected_task_names")
+    if names:
+        got["leaves"] = sorted(leaf for leaf, count in taken.items() for _ in range(count))
+        want["leaves"] = sorted(_leaf_of(root, name) for name in names)
+    return _compared(case, got, want, "tasks_to_evict")
+
+
+def _allocate(case: Json) -> Outcome:
+    leaves = [
+        {"name": name, "min": minimum, "pods": case["sub_group_tasks"].get(name) or ()}
+        for name, minimum in case["min_avail_map"].items()
+    ]
+    required = case.get("min_sub_group", 0 if case["function"].endswith("Zero") else None)
+    root = {"podsets": leaves, "min_subgroup": required}
+    tree, active, live = _built(root)
+    unit = rules.next_unit(tree, active, live)
+    added = unit.members if unit else {}
+    pending = {
+        leaf["name"]: [pod["name"] for pod in leaf["pods"] if pod["status"] == "Pending"] for leaf in leaves
+    }
+    got = [name for leaf, count in added.items() for name in pending[leaf][:count]]
+    if case.get("want_tasks") is None:
+        return _compared(case, len(got), case["want_num_tasks"], "tasks_to_allocate")
+    return _compared(case, sorted(got), sorted(case["want_tasks"]), "tasks_to_allocate")
+
+
+def _missing(case: Json) -> Outcome:
+    pods = [{"status": status} for status in case["task_statuses"]]
+    tree, active, live = _built({"podsets": [{"name": "a", "min": case["min_available"], "pods": pods}]})
+    unit = rules.next_unit(tree, active, live)
+    return _compared(case, sum(unit.members.values()) if unit else 0, case["want"], "tasks_to_allocate")
+
+
+def _leaf(case: Json) -> Outcome:
+    # The table of elastic leaves says nowhere that its leaves have a minimum of two.
+    minimum = case.get("min_available", 2)
+    tree, active, live = _built({"podsets": [{"name": "a", "min": minimum, "pods": case["pods"]}]})
+    holds = rules.satisfied(tree, active)[ROOT]
+    got = {
+        "TestIsGangSatisfied": holds,
+        "TestIsReadyForScheduling": holds or rules.next_unit(tree, active, live) is not None,
+        "TestIsElastic": len(case["pods"]) > minimum,
+        "TestGetNumActiveAllocatedTasks": sum(active.values()),
+    }
+    return _compared(case, got[case["function"]], case["expected"], "podset")
+
+
+def _default_minimum(case: Json) -> Outcome:
+    tree = rules.from_spec(PodGroupSpec(min_member=case["1"]))
+    return _compared(case, tree.root.minimum_members, case["2"], "podgroup_info")
+
+
+def _order(case: Json) -> Outcome:
+    tree, active, _ = _built({"groups": [case["left"], case["right"]]})
+    holds = rules.satisfied(tree, active)
+    left, right = (rules.growth(tree.groups[case[side]["name"]], active, holds) for side in ("left", "right"))
+    return _compared(case, (left > right) - (left < right), case["want"], "subgroup_order")
+
+
+def _built(root: Json) -> tuple[Tree, dict[str, int], dict[str, int]]:
+    """The tree of a case with its active and its live members by leaf."""
+    groups: list[SubGroup] = []
+    active: dict[str, int] = {}
+    live: dict[str, int] = {}
+
+    def descend(node: Json, parent: str | None) -> None:
+        for child in (*(node.get("groups") or ()), *(node.get("podsets") or ())):
+            if "min" in child:
+                pods = child.get("pods") or ()
+                listed = list(pods.values()) if isinstance(pods, dict) else list(pods)
+                active[child["name"]] = sum(pod["status"] in ACTIVE for pod in listed)
+                live[child["name"]] = sum(pod["status"] in LIVE for pod in listed)
+                groups.append(SubGroup(name=child["name"], parent=parent, min_member=child["min"]))
+                continue
+            minimum = child.get("min_subgroup")
+            groups.append(SubGroup(name=child["name"], parent=parent, min_sub_group=minimum))
+            descend(child, child["name"])
+
+    descend(root, None)
+    return (
+        rules.from_spec(PodGroupSpec(sub_groups=groups, min_sub_group=root.get("min_subgroup"))),
+        active,
+        live,
+    )
+
+
+def _leaf_of(node: Json, pod: str) -> str:
+    for leaf in node.get("podsets") or ():
+        pods = leaf.get("pods") or ()
+        if any(each["name"] == pod for each in (pods.values() if isinstance(pods, dict) else pods)):
+            return str(leaf["name"])
+    found = (_leaf_of(group, pod) for group in node.get("groups") or ())
+    return next((leaf for leaf in found if leaf), "")
+
+
+def _spec(wire: Json) -> PodGroupSpec:
+    groups = [
+        SubGroup(
+            name=group["name"],
+            parent=group.get("parent"),
+            min_member=group.get("min_member"),
+            min_sub_group=group.get("min_sub_group"),
+        )
+        for group in wire.get("sub_groups") or ()
+    ]
+    return PodGroupSpec(
+        min_member=wire.get("min_member"), min_sub_group=wire.get("min_sub_group"), sub_groups=groups
+    )
+
+
+def _compared(case: Json, got: object, want: object, topic: str) -> Outcome:
+    if got == want:
+        return passed({"got": msgspec.to_builtins(got)})
+    reason = explain(Mismatch(topic, case, want, got))
+    return deviating(reason) if reason else failed(f"expected {want!r}, got {got!r}")
+
+
+TABLES: dict[str, Callable[[Json], Outcome]] = {
+    "TestValidateSubGroups": _admission,
+    "TestValidatePodGroupSpec": _admission,
+    "TestCalculatePreemptibility": _preemptibility,
+    "TestFromPodGroup_FullTree": _tree,
+    "TestGetTasksToEvict_Table": _evict,
+    "TestGetTasksToEvict_HierarchicalTree": _evict,
+    "Test_GetTasksToAllocate": _allocate,
+    "Test_GetTasksToAllocate_MinSubGroupZero": _allocate,
+    "Test_getNumTasksToAllocate": _missing,
+    "TestIsReadyForScheduling": _leaf,
+    "TestIsGangSatisfied": _leaf,
+    "TestIsElastic": _leaf,
+    "TestGetNumActiveAllocatedTasks": _leaf,
+    "TestSetPodGroupMinMember": _default_minimum,
+    "TestSubGroupOrderFn": _order,
+}
