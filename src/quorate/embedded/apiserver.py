@@ -9,14 +9,12 @@ from collections import Counter
 from collections.abc import Callable
 from typing import Any
 
-import msgspec
-
 from quorate.api.meta import Json
 from quorate.embedded import binding, creation, deletion, errors, eviction, listing, scale, updating
 from quorate.embedded.deletion import Deleted
 from quorate.embedded.options import DeleteOptions, ListOptions, Options, WatchOptions
 from quorate.embedded.registry import Registry, Resource
-from quorate.embedded.representation import served
+from quorate.embedded.representation import copied, served
 from quorate.embedded.shelf import Entry
 from quorate.embedded.store import Store
 from quorate.embedded.updating import Target
@@ -25,8 +23,6 @@ from quorate.embedded.watch import Watch
 _NO_OPTIONS = Options()
 _NO_LIST_OPTIONS = ListOptions()
 _NO_DELETE_OPTIONS = DeleteOptions()
-_encode = msgspec.json.Encoder().encode
-_decode = msgspec.json.Decoder().decode
 
 
 class ApiServer:
@@ -68,10 +64,10 @@ class ApiServer:
     async def create(
         self, resource: Resource, namespace: str, obj: Json, options: Options = _NO_OPTIONS
     ) -> Json:
-        return await creation.create(self, resource, namespace, _copy(obj), options)
+        return await creation.create(self, resource, namespace, copied(obj), options)
 
     async def update(self, target: Target, obj: Json, options: Options = _NO_OPTIONS) -> Json:
-        return await updating.update(self, target, _copy(obj), options)
+        return await updating.update(self, target, copied(obj), options)
 
     async def delete(self, target: Target, options: DeleteOptions = _NO_DELETE_OPTIONS) -> Deleted:
         return await deletion.delete(self, target, options)
@@ -102,9 +98,3 @@ class ApiServer:
 
     async def durable(self) -> None:
         """Return once everything written so far is on disk; at once when the store is in memory only."""
-
-
-def _copy(obj: Json) -> Json:
-    # The fastest deep copy of a JSON tree; it also refuses what is none.
-    copy: Json = _decode(_encode(obj))
-    return copy

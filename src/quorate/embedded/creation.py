@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING
 
 from quorate.api.meta import Json
-from quorate.embedded import causes, errors
+from quorate.embedded import causes, defaults, errors, intake
 from quorate.embedded.objectmeta import generated_name, has_generation, new_uid, timestamp
 from quorate.embedded.options import Options
 from quorate.embedded.registry import Resource
@@ -14,55 +14,72 @@ if TYPE_CHECKING:
 
 # A generated name that is taken is tried again this often, as the real server does.
 _NAME_TRIES = 8
+# What a client may not choose.
+_SERVER_SIDE = ("uid", "resourceVersion", "selfLink", "deletionTimestamp", "deletionGracePeriodSeconds")
 
 
 async def create(
     server: "ApiServer", resource: Resource, namespace: str, body: Json, options: Options
 ) -> Json:
-    obj = _own(resource, namespace, body)
-    obj["metadata"] |= {"uid": new_uid(), "creationTimestamp": timestamp(server.now())}
-    if has_generation(resource.group, resource.plural, custom=resource.definition is not None):
-        obj["metadata"]["generation"] = 1
-    _name(server, resource, obj["metadata"])
+    """Store the body, which nobody else holds; dry-run does everything but that."""
+    obj = _owned_by_server(resource, namespace, body)
+    metadata = obj["metadata"]
+    intake.check_namespace(server, resource, namespace, metadata.get("name", ""))
+    obj = intake.completed(resource, obj)
+    obj = intake.owned(server, resource, (None, obj), options)
+    obj = _founded(server, resource, obj)
+    intake.check_new(resource, obj)
     key = Key(resource.group, resource.plural, namespace, obj["metadata"]["name"])
     if server.store.entry(key) is not None:
         raise errors.already_exists(resource, key.name)
     if options.dry_run:
         return obj
-    stored = server.store.create(key, obj)
+    stored = server.store.create(key, {**obj, "apiVersion": resource.stored_api_version})
     await server.durable()
     return stored
 
 
-def _own(resource: Resource, namespace: str, body: Json) -> Json:
-    """A copy of the body, with the metadata a client may not choose taken out."""
-    metadata = dict(body.get("metadata") or {})
-    given = metadata.get("namespace") or namespace
-    if given != namespace:
+def _owned_by_server(resource: Resource, namespace: str, body: Json) -> Json:
+    """The body with the metadata a client may not choose taken out."""
+    metadata: Json = body.get("metadata") or {}
+    if (metadata.get("namespace") or namespace) != namespace:
         raise errors.bad_request(
             "the namespace of the provided object does not match the namespace sent on the request"
         )
+    metadata = {name: value for name, value in metadata.items() if name not in _SERVER_SIDE}
     if resource.namespaced:
         metadata["namespace"] = namespace
-    for name in ("uid", "resourceVersion", "selfLink", "deletionTimestamp", "deletionGracePeriodSeconds"):
-        metadata.pop(name, None)
     return {**body, "metadata": metadata}
 
 
-def _name(server: "ApiServer", resource: Resource, metadata: Json) -> None:
-    if metadata.get("name"):
-        return
+def _founded(server: "ApiServer", resource: Resource, obj: Json) -> Json:
+    """The object with a name, a UID and the state a new one starts with."""
+    custom = resource.definition is not None
+    metadata = {
+        **obj["metadata"],
+        "uid": new_uid(),
+        "creationTimestamp": timestamp(server.now()),
+    }
+    if has_generation(resource.group, resource.plural, custom=custom):
+        metadata["generation"] = 1
+    if not metadata.get("name"):
+        metadata["name"] = _new_name(server, resource, metadata)
+    obj = {**obj, "metadata": metadata}
+    if custom and resource.subresource("status") is not None:
+        obj.pop("status", None)
+    if not custom:
+        defaults.prepare_create(resource.group, resource.kind, obj)
+    return obj
+
+
+def _new_name(server: "ApiServer", resource: Resource, metadata: Json) -> str:
     base = metadata.get("generateName")
     if not base:
-        raise errors.invalid(
-            resource, "", [causes.required("metadata.name", "name or generateName is required")]
-        )
+        cause = causes.required("metadata.name", "name or generateName is required")
+        raise errors.invalid(resource, "", [cause])
     for _ in range(_NAME_TRIES):
         name = generated_name(base)
-        if (
-            server.store.entry(Key(resource.group, resource.plural, metadata.get("namespace", ""), name))
-            is None
-        ):
-            metadata["name"] = name
-            return
+        key = Key(resource.group, resource.plural, metadata.get("namespace", ""), name)
+        if server.store.entry(key) is None:
+            return name
     raise errors.generate_name_conflict(resource, base)

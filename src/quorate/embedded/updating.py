@@ -12,12 +12,12 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, NamedTuple
 
 from quorate.api.meta import Json
-from quorate.embedded import causes, errors
+from quorate.embedded import causes, errors, intake
 from quorate.embedded.objectmeta import carried_over, has_generation
 from quorate.embedded.options import Options
 from quorate.embedded.registry import Resource
-from quorate.embedded.representation import served
-from quorate.embedded.store import Key, StaleError
+from quorate.embedded.representation import copied, served
+from quorate.embedded.store import AbsentError, Key, StaleError
 
 if TYPE_CHECKING:
     from quorate.embedded.apiserver import ApiServer
@@ -51,27 +51,70 @@ async def change(server: "ApiServer", target: Target, make: Callable[[Json], Jso
         old = served(target.resource, entry.object)
         wanted = make(old)
         _check_preconditions(target, wanted, old)
-        new = _settled(target, wanted, old)
-        if new == old or options.dry_run:
-            return new
+        new = await _taken_in(server, target, (old, _settled(target, wanted, old)), options)
+        if options.dry_run or _is_same(new, old):
+            return new if options.dry_run else old
         try:
             return await _write(server, target, new, entry.revision)
         except StaleError:
             continue
+        except AbsentError:
+            raise errors.not_found(target.resource, target.name) from None
     raise errors.conflict(target.resource, target.name)
 
 
+async def _taken_in(server: "ApiServer", target: Target, states: tuple[Json, Json], options: Options) -> Json:
+    """The new of an old and a new state after all steps that every written object goes through."""
+    old, new = states
+    if new == old:
+        return old
+    new = copied(new)
+    if target.subresource != "status":
+        new = intake.completed(target.resource, new)
+    new = intake.owned(server, target.resource, (old, new), options, target.subresource)
+    resource = target.resource
+    custom = resource.definition is not None
+    if has_generation(resource.group, resource.plural, custom=custom) and _asks_other(new, old):
+        new["metadata"] = {**new["metadata"], "generation": old["metadata"].get("generation", 0) + 1}
+    intake.check_changed(resource, old, new, target.subresource)
+    return new
+
+
 async def _write(server: "ApiServer", target: Target, new: Json, revision: int) -> Json:
-    stored = {**new, "apiVersion": target.resource.stored_api_version}
-    metadata = new["metadata"]
-    released = not metadata.get("finalizers") and metadata.get("deletionGracePeriodSeconds") == 0
-    if metadata.get("deletionTimestamp") and released:
-        server.store.update(target.key, stored, revision)
+    stored = server.store.update(
+        target.key, {**new, "apiVersion": target.resource.stored_api_version}, revision
+    )
+    if _is_released(target.resource, stored):
         stored = server.store.delete(target.key)
-    else:
-        stored = server.store.update(target.key, stored, revision)
     await server.durable()
-    return stored
+    return served(target.resource, stored)
+
+
+def _is_released(resource: Resource, obj: Json) -> bool:
+    """Whether nothing holds an object that is being deleted any more."""
+    metadata = obj["metadata"]
+    if not metadata.get("deletionTimestamp") or metadata.get("finalizers"):
+        return False
+    if resource.plural == "namespaces" and not resource.group and obj["spec"].get("finalizers"):
+        return False
+    return not metadata.get("deletionGracePeriodSeconds")
+
+
+def _is_same(new: Json, old: Json) -> bool:
+    """Whether nothing but the times of field ownership differs."""
+    if new is old or new == old:
+        return True
+    mine, others = dict(new["metadata"]), dict(old["metadata"])
+    mine.pop("managedFields", None)
+    others.pop("managedFields", None)
+    if mine != others or {**new, "metadata": None} != {**old, "metadata": None}:
+        return False
+    owners = [_untimed(obj["metadata"].get("managedFields")) for obj in (new, old)]
+    return owners[0] == owners[1]
+
+
+def _untimed(entries: list[Json] | None) -> list[Json]:
+    return [{**entry, "time": ""} for entry in entries or ()]
 
 
 def _check_address(target: Target, body: Json) -> None:
@@ -107,15 +150,16 @@ def _settled(target: Target, wanted: Json, old: Json) -> Json:
     """What would be stored: the wanted object with all that this request may not change put back."""
     custom = target.resource.definition is not None
     new = {**wanted, "metadata": carried_over(wanted["metadata"], old["metadata"])}
-    if target.subresource == "status":
+    if target.subresource == "finalize":
+        spec = {**old.get("spec", {}), "finalizers": (wanted.get("spec") or {}).get("finalizers") or []}
+        new = {**old, "spec": spec, "metadata": dict(old["metadata"])}
+    elif target.subresource == "status":
         new = _only_status(new, old, custom=custom)
     elif target.resource.subresource("status") is not None:
         new.pop("status", None)
         if "status" in old:
             new["status"] = old["status"]
     new["metadata"]["resourceVersion"] = old["metadata"]["resourceVersion"]
-    if has_generation(target.resource.group, target.resource.plural, custom=custom) and _asks_other(new, old):
-        new["metadata"]["generation"] = old["metadata"].get("generation", 0) + 1
     return new
 
 

@@ -1,0 +1,89 @@
+"""What every written object goes through before the store: types, defaults, ownership, rules.
+
+`creation.py` and `updating.py` put these steps in order; each step leaves its meaning to its own module.
+"""
+
+from typing import TYPE_CHECKING
+
+from quorate.api.meta import Json
+from quorate.embedded import defaults, errors, managedfields, validation
+from quorate.embedded.managedfields import Writer
+from quorate.embedded.objectmeta import timestamp
+from quorate.embedded.options import Options
+from quorate.embedded.registry import Resource
+from quorate.embedded.shape import shape_of
+from quorate.embedded.store import Key
+
+if TYPE_CHECKING:
+    from quorate.embedded.apiserver import ApiServer
+
+# Who writes without saying so, as the real server records it.
+_NOBODY = "unknown"
+_STATUS_FIELDS: Json = {"f:status": {}}
+_SPEC_FIELDS: Json = {"f:spec": {}}
+_SPEC_AND_METADATA_FIELDS: Json = {"f:spec": {}, "f:metadata": {}}
+
+
+def check_namespace(server: "ApiServer", resource: Resource, namespace: str, name: str) -> None:
+    """Nothing is created in a namespace that is not there, or that is on its way out."""
+    if not resource.namespaced:
+        return
+    found = server.store.get(Key("", "namespaces", "", namespace))
+    if found is None:
+        raise errors.not_found(server.resource("", "v1", "namespaces"), namespace)
+    if found["metadata"].get("deletionTimestamp"):
+        error = errors.forbidden(
+            resource,
+            name,
+            f"unable to create new content in namespace {namespace} because it is being terminated",
+        )
+        cause = {
+            "reason": "NamespaceTerminating",
+            "message": f"namespace {namespace} is being terminated",
+            "field": "metadata.namespace",
+        }
+        error.status["details"]["causes"] = [cause]
+        raise error
+
+
+def completed(resource: Resource, obj: Json) -> Json:
+    """The object, which nobody else holds, with the defaults of its kind."""
+    if resource.definition is None:
+        return defaults.default(resource.group, resource.kind, obj)
+    return obj
+
+
+def owned(
+    server: "ApiServer",
+    resource: Resource,
+    states: tuple[Json | None, Json],
+    options: Options,
+    subresource: str = "",
+) -> Json:
+    """The new of an old and a new state, with the ownership of what its writer has changed."""
+    old, new = states
+    writer = Writer(options.field_manager or _NOBODY, resource.api_version, subresource)
+    ignored = _unwritable(resource, subresource)
+    return managedfields.track(shape_of(resource), old, new, writer, timestamp(server.now()), ignored)
+
+
+def check_new(resource: Resource, obj: Json) -> None:
+    found = validation.validate_create(resource.group, resource.kind, obj, namespaced=resource.namespaced)
+    if found:
+        raise errors.invalid(resource, obj["metadata"].get("name", ""), found)
+
+
+def check_changed(resource: Resource, old: Json, new: Json, subresource: str) -> None:
+    if subresource == "status":
+        found = validation.validate_status(new, old)
+    else:
+        found = validation.validate_update(resource.group, resource.kind, new, old)
+    if found:
+        raise errors.invalid(resource, new["metadata"]["name"], found)
+
+
+def _unwritable(resource: Resource, subresource: str) -> Json | None:
+    """The fields that a write through this door cannot set, so nobody comes to own them by it."""
+    if subresource == "status":
+        return _SPEC_FIELDS if resource.definition is None else _SPEC_AND_METADATA_FIELDS
+    return _STATUS_FIELDS if resource.subresource("status") is not None else None
