@@ -1,0 +1,242 @@
+"""API objects to a `Snapshot`, incrementally: `update` for each change, `snapshot` joins what is there.
+
+The only part of the scheduler that sees `api` and `rules`. A change costs what the gang or the node it
+touches costs; a snapshot costs a few array copies. The result does not depend on the order of the changes.
+
+1. A node's usage is kept by adding and taking away what its pods request, never counted anew.
+2. A gang is a block of rows, rebuilt when it is read next after a change (`gangs`).
+3. Bound-but-unseen pods are ordinary pods with a node: whoever assumes a bind calls `update` with it.
+"""
+
+from bisect import bisect_left, insort
+from collections.abc import Callable, Mapping
+from typing import TypeVar
+
+from quorate.api.composite import COMPOSITE_POD_GROUP, CompositePodGroup
+from quorate.api.core import NODE, POD, PRIORITY_CLASS, Node, Pod, PriorityClass
+from quorate.api.labels import SUB_GROUP_NAME
+from quorate.api.meta import Kind, Object
+from quorate.api.podgroup import POD_GROUP_KINDS, PodGroup
+from quorate.api.podspec import NodeSelector
+from quorate.api.queue import QUEUE, Queue
+from quorate.api.storage import (
+    PERSISTENT_VOLUME,
+    PERSISTENT_VOLUME_CLAIM,
+    PersistentVolume,
+    PersistentVolumeClaim,
+)
+from quorate.api.topology import TOPOLOGY, Topology
+from quorate.scheduling.encode.assembly import Parts, assemble
+from quorate.scheduling.encode.gangs import Block, Member, block_of
+from quorate.scheduling.encode.nodes import NodeTable
+from quorate.scheduling.encode.pods import Entry, Key, Shapes, entry_of, order_of, ref_of
+from quorate.scheduling.encode.queues import queues_of
+from quorate.scheduling.encode.topologies import Topologies
+from quorate.scheduling.snapshot import NONE, Floats, Snapshot, State
+
+K = TypeVar("K")
+V = TypeVar("V", bound=Object)
+
+
+class Encoder:
+    """Holds what was read from each object; one writer, no locks."""
+
+    def __init__(self, scheduler: str) -> None:
+        self._scheduler = scheduler
+        self._nodes = NodeTable()
+        self._shapes = Shapes()
+        self._entries: dict[Key, Entry] = {}
+        self._members: dict[Key, set[Key]] = {}  # pods by gang
+        self._podgroups: dict[Key, PodGroup] = {}
+        self._blocks: dict[Key, Block] = {}
+        self._order: list[Key] = []  # gangs with a block, sorted
+        self._dirty: set[Key] = set()
+        self._queues: dict[str, Queue] = {}
+        self._classes: dict[str, PriorityClass] = {}
+        self._topologies: dict[str, Topology] = {}
+        self._composites: dict[Key, CompositePodGroup] = {}
+        self._claims: dict[Key, PersistentVolumeClaim] = {}
+        self._volumes: dict[str, PersistentVolume] = {}
+        self._levels = Topologies()
+        self._usage: Mapping[str, Floats] = {}
+        self._revision = 0
+        self._updates: dict[tuple[str, str], Callable[[Object | None, Object | None], None]] = {
+            (POD.group, POD.kind): self._pod,
+            (NODE.group, NODE.kind): self._node,
+            (QUEUE.group, QUEUE.kind): self._queue,
+            (PRIORITY_CLASS.group, PRIORITY_CLASS.kind): self._priority_class,
+            (TOPOLOGY.group, TOPOLOGY.kind): self._topology,
+            (COMPOSITE_POD_GROUP.group, COMPOSITE_POD_GROUP.kind): self._composite,
+            (PERSISTENT_VOLUME.group, PERSISTENT_VOLUME.kind): self._volume,
+            (PERSISTENT_VOLUME_CLAIM.group, PERSISTENT_VOLUME_CLAIM.kind): self._claim,
+            **{(kind.group, kind.kind): self._podgroup for kind in POD_GROUP_KINDS},
+        }
+
+    def update(self, kind: Kind, old: Object | None, new: Object | None) -> None:
+        """One object changed: `old` is None where it is new, `new` where it is gone."""
+        change = self._updates.get((kind.group, kind.kind))
+        if change is None:
+            return
+        for one in (old, new):
+            if one is not None and one.metadata.resource_version.isdigit():
+                self._revision = max(self._revision, int(one.metadata.resource_version))
+        change(old, new)
+
+    def record_usage(self, usage: Mapping[str, Floats]) -> None:
+        """Take over what each queue used of the capacity in the recorded window, per shared resource."""
+        self._usage = usage
+
+    def snapshot(self, now: float) -> Snapshot:
+        """Everything known at this time, as arrays."""
+        self._rebuild()
+        queues, problems = queues_of(self._queues.values(), self._usage)
+        parts = Parts(
+            nodes=self._nodes,
+            shapes=self._shapes,
+            levels=self._levels,
+            blocks=[self._blocks[key] for key in self._order],
+            loose=self._loose(),
+            composites=self._composites,
+            queues=queues,
+            problems=problems,
+        )
+        return assemble(parts, now=now, revision=str(self._revision))
+
+    def _rebuild(self) -> None:
+        """Bring the blocks of changed gangs up to date."""
+        for key in self._dirty:
+            podgroup = self._podgroups.get(key)
+            if podgroup is None:
+                if self._blocks.pop(key, None) is not None:
+                    self._order.pop(bisect_left(self._order, key))
+                continue
+            if key not in self._blocks:
+                insort(self._order, key)
+            members = [self._member(pod) for pod in self._members.get(key, ())]
+            self._blocks[key] = block_of(podgroup, members, self._levels, self._classes)
+        self._dirty.clear()
+
+    def _member(self, key: Key) -> Member:
+        entry = self._entries[key]
+        nominated = entry.pod.status.nominated_node_name
+        return Member(
+            ref=ref_of(entry.pod),
+            order=order_of(entry.pod),
+            group=entry.pod.metadata.label(SUB_GROUP_NAME),
+            shape=entry.shape,
+            slot=self._nodes.slot(entry.node) if entry.node else NONE,
+            state=entry.state,
+            nominated=self._nodes.slot(nominated) if nominated and not entry.node else NONE,
+            labels=self._shapes.label_set(entry.pod),
+        )
+
+    def _loose(self) -> list[Member]:
+        """Pods of no gang that hold a node: asked for only where a term of some pod reads other pods."""
+        if not self._shapes.reads_neighbours:
+            return []
+        found = (key for key, one in self._entries.items() if one.gang not in self._blocks)
+        return [self._member(key) for key in sorted(found) if self._entries[key].node]
+
+    def _pod(self, old: Object | None, new: Object | None) -> None:
+        known = self._keys(old, new)
+        before = self._entries.pop(known, None)
+        if before is not None:
+            self._leave(known, before)
+        if not isinstance(new, Pod):
+            return
+        read = len(self._shapes.read_labels)
+        entry = entry_of(new, self._scheduler, self._shapes, self._volumes_of(new))
+        if entry is None:
+            return
+        self._entries[known] = entry
+        self._charge(entry, 1)
+        if entry.gang is not None:
+            self._members.setdefault(entry.gang, set()).add(known)
+            self._dirty.add(entry.gang)
+        if len(self._shapes.read_labels) != read:
+            self._dirty.update(self._podgroups)
+
+    def _leave(self, key: Key, entry: Entry) -> None:
+        self._charge(entry, -1)
+        if entry.gang is None:
+            return
+        members = self._members[entry.gang]
+        members.discard(key)
+        if not members:
+            del self._members[entry.gang]
+        self._dirty.add(entry.gang)
+
+    def _charge(self, entry: Entry, sign: int) -> None:
+        if not entry.node or entry.state is State.SUCCEEDED:
+            return
+        takes = {self._nodes.row(name): amount for name, amount in self._shapes.requests[entry.shape].amounts}
+        is_releasing = entry.state is State.RELEASING
+        self._nodes.charge(entry.node, takes, sign, releasing=is_releasing, foreign=entry.gang is None)
+
+    def _volumes_of(self, pod: Pod) -> list[NodeSelector]:
+        found = []
+        for volume in pod.spec.volumes or ():
+            if volume.persistent_volume_claim is None:
+                continue
+            claim = self._claims.get((pod.metadata.namespace, volume.persistent_volume_claim.claim_name))
+            bound = self._volumes.get(claim.spec.volume_name) if claim else None
+            affinity = bound.spec.node_affinity if bound else None
+            if affinity is not None and affinity.required is not None:
+                found.append(affinity.required)
+        return found
+
+    def _claim(self, old: Object | None, new: Object | None) -> None:
+        key = self._keys(old, new)
+        _store(self._claims, key, new, PersistentVolumeClaim)
+        self._reread({key})
+
+    def _volume(self, old: Object | None, new: Object | None) -> None:
+        _, name = self._keys(old, new)
+        _store(self._volumes, name, new, PersistentVolume)
+        self._reread({key for key, claim in self._claims.items() if claim.spec.volume_name == name})
+
+    def _reread(self, claims: set[Key]) -> None:
+        """Read the pods of these claims again: their shape may be another now."""
+        for (namespace, _), entry in list(self._entries.items()):
+            mounted = (one.persistent_volume_claim for one in entry.pod.spec.volumes or ())
+            if any(one is not None and (namespace, one.claim_name) in claims for one in mounted):
+                self._pod(entry.pod, entry.pod)
+
+    def _node(self, old: Object | None, new: Object | None) -> None:
+        if isinstance(new, Node):
+            self._nodes.put(new)
+        elif isinstance(old, Node):
+            self._nodes.remove(old)
+
+    def _podgroup(self, old: Object | None, new: Object | None) -> None:
+        key = self._keys(old, new)
+        _store(self._podgroups, key, new, PodGroup)
+        self._dirty.add(key)
+
+    def _queue(self, old: Object | None, new: Object | None) -> None:
+        _store(self._queues, self._keys(old, new)[1], new, Queue)
+
+    def _priority_class(self, old: Object | None, new: Object | None) -> None:
+        _store(self._classes, self._keys(old, new)[1], new, PriorityClass)
+        self._dirty.update(self._podgroups)
+
+    def _topology(self, old: Object | None, new: Object | None) -> None:
+        _store(self._topologies, self._keys(old, new)[1], new, Topology)
+        self._levels = Topologies.of(self._topologies.values())
+        self._dirty.update(self._podgroups)
+
+    def _composite(self, old: Object | None, new: Object | None) -> None:
+        _store(self._composites, self._keys(old, new), new, CompositePodGroup)
+
+    @staticmethod
+    def _keys(old: Object | None, new: Object | None) -> Key:
+        known = new or old
+        assert known is not None, "a change has an object before or after"
+        return known.metadata.namespace, known.metadata.name
+
+
+def _store(table: dict[K, V], key: K, new: Object | None, kind: type[V]) -> None:
+    if isinstance(new, kind):
+        table[key] = new
+    else:
+        table.pop(key, None)

@@ -1,0 +1,119 @@
+"""Pods as the encoder remembers them: which gang, which shape, where, in which state."""
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from quorate.api import labels
+from quorate.api.core import POD, Pod
+from quorate.api.podspec import NodeSelector
+from quorate.plan import Ref
+from quorate.rules.podresources import requested
+from quorate.scheduling.encode.nodes import is_bytes
+from quorate.scheduling.encode.shapes import request_of
+from quorate.scheduling.request import Request, Selector
+from quorate.scheduling.snapshot import State
+
+Key = tuple[str, str]  # namespace, name
+LabelSet = tuple[str, tuple[tuple[str, str], ...]]
+
+_DIGITS = re.compile(r"(\d+)")
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A pod read once."""
+
+    pod: Pod
+    gang: Key | None  # None: no gang of ours
+    shape: int
+    node: str
+    state: State
+
+
+class Shapes:
+    """Numbers requests and label sets; a number once given stays."""
+
+    def __init__(self) -> None:
+        self.requests: list[Request] = []
+        self.label_sets: list[LabelSet] = []
+        self.read_labels: set[str] = set()  # keys that some term reads
+        self._coupled = False
+        self._numbers: dict[Request, int] = {}
+        self._label_numbers: dict[LabelSet, int] = {}
+
+    def number(self, request: Request) -> int:
+        """The number of a request; grows `read_labels` by what its terms read."""
+        if request not in self._numbers:
+            self._numbers[request] = len(self.requests)
+            self.requests.append(request)
+            self._coupled |= request.is_coupled
+            self.read_labels.update(test.key for selector in _selectors(request) for test in selector.term)
+        return self._numbers[request]
+
+    @property
+    def reads_neighbours(self) -> bool:
+        """Whether where a pod may go depends on other pods, for some shape."""
+        return self._coupled
+
+    def label_set(self, pod: Pod) -> int:
+        """The number of a pod's labels, those left out that nobody reads."""
+        mine = pod.metadata.labels or {}
+        read = tuple((key, mine[key]) for key in sorted(self.read_labels & mine.keys()))
+        found = (pod.metadata.namespace, read)
+        if found not in self._label_numbers:
+            self._label_numbers[found] = len(self.label_sets)
+            self.label_sets.append(found)
+        return self._label_numbers[found]
+
+
+def entry_of(pod: Pod, scheduler: str, shapes: Shapes, volumes: Iterable[NodeSelector]) -> Entry | None:
+    """What the scheduler knows of a pod; None if the pod is no concern of its."""
+    group = pod.metadata.annotation(labels.POD_GROUP_NAME)
+    gang = (pod.metadata.namespace, group) if group else None
+    is_ours = pod.spec.scheduler_name == scheduler and gang is not None
+    state = _state(pod)
+    if state is None or (not pod.spec.node_name and not is_ours):
+        return None
+    amounts = {
+        name: -(-milli // 1000) if is_bytes(name) else milli for name, milli in requested(pod.spec).items()
+    }
+    number = shapes.number(request_of(pod, amounts, volumes))
+    return Entry(pod, gang, number, pod.spec.node_name, state)
+
+
+def _state(pod: Pod) -> State | None:
+    if pod.status.phase == "Failed":
+        return None
+    if pod.status.phase == "Succeeded":
+        return State.SUCCEEDED
+    if pod.is_deleting:
+        return State.RELEASING if pod.spec.node_name else None
+    if pod.spec.node_name:
+        return State.ACTIVE
+    return State.GATED if pod.is_gated else State.PENDING
+
+
+def order_of(pod: Pod) -> tuple[object, ...]:
+    """Members in the order in which they start: task priority, age, name with its numbers read as numbers."""
+    text = pod.metadata.label(labels.TASK_PRIORITY)
+    priority = int(text) if text.lstrip("-").isdigit() else 0
+    parts = _DIGITS.split(pod.metadata.name)
+    name = tuple((int(part), "") if part.isdigit() else (-1, part) for part in parts)
+    return -priority, pod.metadata.creation_timestamp, name
+
+
+def ref_of(pod: Pod) -> Ref:
+    meta = pod.metadata
+    return Ref(
+        kind=POD,
+        name=meta.name,
+        namespace=meta.namespace,
+        uid=meta.uid,
+        resource_version=meta.resource_version,
+    )
+
+
+def _selectors(request: Request) -> Iterator[Selector]:
+    yield from (one.selector for one in (*request.near, *request.apart))
+    yield from (one.selector for one in request.spreads)
