@@ -10,9 +10,9 @@ from collections.abc import Callable
 from typing import Any
 
 from quorate.api.meta import Json
-from quorate.embedded import binding, creation, deletion, errors, eviction, listing, scale, updating
+from quorate.embedded import binding, creation, deletion, errors, eviction, listing, patching, scale, updating
 from quorate.embedded.deletion import Deleted
-from quorate.embedded.options import DeleteOptions, ListOptions, Options, WatchOptions
+from quorate.embedded.options import DeleteOptions, ListOptions, Options, Patch, WatchOptions
 from quorate.embedded.registry import Registry, Resource
 from quorate.embedded.representation import copied, served
 from quorate.embedded.shelf import Entry
@@ -69,6 +69,10 @@ class ApiServer:
     async def update(self, target: Target, obj: Json, options: Options = _NO_OPTIONS) -> Json:
         return await updating.update(self, target, copied(obj), options)
 
+    async def patch(self, target: Target, patch: Patch, options: Options = _NO_OPTIONS) -> tuple[Json, bool]:
+        """The object as it is stored now, and whether the patch created it."""
+        return await patching.patch(self, target, patch, options)
+
     async def delete(self, target: Target, options: DeleteOptions = _NO_DELETE_OPTIONS) -> Deleted:
         return await deletion.delete(self, target, options)
 
@@ -87,6 +91,9 @@ class ApiServer:
             self, whole, lambda obj: scale.scaled(target.resource, obj, wanted), options
         )
         return scale.seen(target.resource, stored)
+
+    async def patch_scale(self, target: Target, patch: Patch, options: Options = _NO_OPTIONS) -> Json:
+        return await patching.patch_scale(self, target, patch, options)
 
     async def bind(self, target: Target, obj: Any, options: Options = _NO_OPTIONS) -> None:
         """Give a pod its node; `target` names the pod, `obj` is a Binding."""

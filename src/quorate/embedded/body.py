@@ -1,5 +1,6 @@
 """Request bodies: JSON or YAML text as a tree, refused with the server's words."""
 
+import contextlib
 from typing import Any
 
 import msgspec
@@ -41,13 +42,26 @@ def _json(data: bytes) -> Any:
     try:
         return _decode(data)
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
-        raise bad_request(f"couldn't get version/kind; json parse error: {error}") from None
+        why = "unexpected end of JSON input" if "truncated" in str(error) else str(error)
+        raise bad_request(f"couldn't get version/kind; json parse error: {why}") from None
+
+
+class _Loader(yaml.CSafeLoader):
+    """YAML as JSON has it: a date is text."""
+
+
+_Loader.yaml_implicit_resolvers = {
+    first: [(tag, regexp) for tag, regexp in resolvers if tag != "tag:yaml.org,2002:timestamp"]
+    for first, resolvers in yaml.CSafeLoader.yaml_implicit_resolvers.items()
+}
 
 
 def _yaml(data: bytes) -> Any:
+    if data.lstrip()[:1] == b"{":
+        # Most clients that say YAML send JSON, which reads a hundred times faster.
+        with contextlib.suppress(msgspec.DecodeError):
+            return _decode(data)
     try:
-        return yaml.load(data, Loader=yaml.CSafeLoader)
+        return yaml.load(data, Loader=_Loader)  # noqa: S506 a safe loader
     except yaml.YAMLError as error:
-        raise bad_request(
-            f"couldn't get version/kind; yaml parse error: {' '.join(str(error).split())}"
-        ) from None
+        raise bad_request(f"error decoding YAML: {' '.join(str(error).split())}") from None

@@ -8,7 +8,8 @@ from aiohttp import web
 from quorate.api.meta import Json
 from quorate.embedded import body, errors, query
 from quorate.embedded.errors import ApiError
-from quorate.embedded.options import DeleteOptions, Options, User
+from quorate.embedded.options import DeleteOptions, Options, Patch, User
+from quorate.embedded.patching import media_types
 from quorate.embedded.registry import Resource
 from quorate.embedded.requestpath import ResourcePath
 from quorate.embedded.updating import Target
@@ -44,6 +45,10 @@ class Call:
     async def object(self) -> Json:
         """The body as an object of the resource's kind."""
         return body.typed(await self.tree(), self.resource)
+
+    async def patch(self) -> Patch:
+        media_type = self.request.headers.get("Content-Type", "").split(";", 1)[0].strip().lower()
+        return Patch(media_type, await self.tree(media_types(self.resource)))
 
     async def delete_options(self) -> DeleteOptions:
         """The DeleteOptions in the body, or in the query of clients that send no body."""

@@ -26,7 +26,8 @@ async def create(
     metadata = obj["metadata"]
     intake.check_namespace(server, resource, namespace, metadata.get("name", ""))
     obj = intake.completed(resource, obj)
-    obj = intake.owned(server, resource, (None, obj), options)
+    if not options.ownership_settled:
+        obj = intake.owned(server, resource, (None, obj), options)
     obj = _founded(server, resource, obj)
     intake.check_new(resource, obj)
     key = Key(resource.group, resource.plural, namespace, obj["metadata"]["name"])

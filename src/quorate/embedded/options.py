@@ -32,6 +32,8 @@ class Options:
     field_validation: Literal["Ignore", "Warn", "Strict"] = "Ignore"
     # Server-side apply only: take fields over from other managers.
     force: bool = False
+    # Server-side apply has noted already who owns which field.
+    ownership_settled: bool = False
     # Filled while the request is served; the HTTP layer sends each as a Warning header.
     warnings: list[str] = field(default_factory=list)
 

@@ -40,7 +40,7 @@ class Target(NamedTuple):
 
 
 async def update(server: "ApiServer", target: Target, body: Json, options: Options) -> Json:
-    _check_address(target, body)
+    check_address(target, body)
     return await change(server, target, lambda _: body, options)
 
 
@@ -71,7 +71,8 @@ async def _taken_in(server: "ApiServer", target: Target, states: tuple[Json, Jso
     new = copied(new)
     if target.subresource != "status":
         new = intake.completed(target.resource, new)
-    new = intake.owned(server, target.resource, (old, new), options, target.subresource)
+    if not options.ownership_settled:
+        new = intake.owned(server, target.resource, (old, new), options, target.subresource)
     resource = target.resource
     custom = resource.definition is not None
     if has_generation(resource.group, resource.plural, custom=custom) and _asks_other(new, old):
@@ -117,7 +118,7 @@ def _untimed(entries: list[Json] | None) -> list[Json]:
     return [{**entry, "time": ""} for entry in entries or ()]
 
 
-def _check_address(target: Target, body: Json) -> None:
+def check_address(target: Target, body: Json) -> None:
     metadata = body["metadata"]
     name, namespace = metadata.get("name", ""), metadata.get("namespace") or target.namespace
     if name != target.name:

@@ -52,6 +52,12 @@ async def update(api: ApiServer, call: Call) -> web.StreamResponse:
     return reply(await api.update(call.target, await call.object(), options), options)
 
 
+async def patch(api: ApiServer, call: Call) -> web.StreamResponse:
+    options = call.options
+    stored, created = await api.patch(call.target, await call.patch(), options)
+    return reply(stored, options, status=201 if created else 200)
+
+
 async def delete(api: ApiServer, call: Call) -> web.StreamResponse:
     options = await call.delete_options()
     deleted = await api.delete(call.target, options)
@@ -75,6 +81,11 @@ async def update_scale(api: ApiServer, call: Call) -> web.StreamResponse:
     return reply(await api.update_scale(call.target, await call.tree(), options), options)
 
 
+async def patch_scale(api: ApiServer, call: Call) -> web.StreamResponse:
+    options = call.options
+    return reply(await api.patch_scale(call.target, await call.patch(), options), options)
+
+
 async def bind(api: ApiServer, call: Call) -> web.StreamResponse:
     await api.bind(call.target, await call.tree(), call.options)
     return reply(deletion.success(), status=201)
@@ -91,6 +102,9 @@ VERBS: dict[tuple[str, str], Verb] = {
     ("list", ""): list_,
     ("watch", ""): watch,
     ("update", ""): update,
+    ("patch", ""): patch,
+    ("patch", "status"): patch,
+    ("patch", "scale"): patch_scale,
     ("delete", ""): delete,
     ("deletecollection", ""): delete_collection,
     ("get", "status"): get,
