@@ -179,12 +179,11 @@ def _described(value: Any) -> str:
     if isinstance(value, bool):
         return "bool"
     if isinstance(value, int | float):
-        return (
-            f"number {msgspec.json.encode(value).decode()}"
-            if isinstance(value, float) or value not in INT32
-            else "number"
-        )
-    return {str: "string", list: "array", dict: "object"}.get(type(value), "null")
+        shown = isinstance(value, float) or value not in INT32
+        return f"number {msgspec.json.encode(value).decode()}" if shown else "number"
+    if isinstance(value, str):
+        return "string"
+    return "array" if isinstance(value, list) else "object"
 
 
 def _go_field(way: Way) -> str:
