@@ -1,0 +1,181 @@
+"""Group the pods of one workload: which gangs they form, and which group of its gang each pod belongs to.
+
+`group` is the entry. `writes.plan` turns its answer into changes. What a kind means stands in `kinds`, which
+kind means what in `registry`, what all kinds share in `derive`.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+
+import msgspec
+
+from quorate.api import labels
+from quorate.api.core import Pod
+from quorate.api.meta import Json
+from quorate.api.podgroup import POD_GROUP, PodGroupSpec
+from quorate.grouping.derive import Derived, derive
+from quorate.grouping.errors import GroupingError, NotFetchedError
+from quorate.grouping.names import short
+from quorate.grouping.objects import Owner, owner_from_pod
+from quorate.grouping.overrides import overridden
+from quorate.grouping.owners import Chain, walk
+from quorate.grouping.registry import rules_for
+from quorate.grouping.subject import Context, Shape, Subject
+from quorate.grouping.toplevel import deciding
+from quorate.grouping.topology import constraint
+
+
+@dataclass(frozen=True, slots=True)
+class Gang:
+    """One PodGroup as it should be, and its members with the group of each (`""`: none)."""
+
+    name: str
+    namespace: str
+    body: Json
+    members: tuple[tuple[Pod, str], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Warned:
+    """Something the owner of a pod should know; `is_refusal` if the pod could not be grouped because of it."""
+
+    pod: Pod
+    message: str
+    is_refusal: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Grouping:
+    gangs: tuple[Gang, ...] = ()
+    warnings: tuple[Warned, ...] = ()
+
+
+def group(pods: Iterable[Pod], context: Context) -> Grouping:
+    """Group the pods of one workload; `NotFetchedError` names an object that the caller has to fetch first."""
+    chains, warnings = _chains(pods, context)
+    subjects = _subjects(chains, context)
+    shapes, refused = _shapes(subjects)
+    gangs = []
+    for members in _by_gang(shapes):
+        made, said = gang(members, context)
+        gangs.append(made)
+        warnings += [Warned(members[0][0].pod, message) for message in said]
+    return Grouping(tuple(gangs), (*warnings, *refused))
+
+
+def is_ours(pod: Pod, context: Context) -> bool:
+    """Whether the pod is to be grouped at all."""
+    meta = pod.metadata
+    if pod.spec.scheduler_name not in context.settings.scheduler_names:
+        return False
+    if meta.annotation(labels.SKIP_POD_GROUPER) == "true":
+        return False
+    if not meta.owner_references and meta.annotation(labels.POD_GROUP_NAME) and not _made_here(pod):
+        return False
+    return not pod.is_finished and not pod.is_deleting
+
+
+def _made_here(pod: Pod) -> bool:
+    """Whether a bare pod names the PodGroup that we would make for it, not one of its user's."""
+    return pod.metadata.annotation(labels.POD_GROUP_NAME) == f"pg-{pod.metadata.name}-{pod.metadata.uid}"
+
+
+def _chains(pods: Iterable[Pod], context: Context) -> tuple[list[tuple[Pod, Chain]], list[Warned]]:
+    chains, warnings = [], []
+    for pod in sorted(pods, key=lambda pod: pod.metadata.name):
+        if not is_ours(pod, context):
+            continue
+        try:
+            chain = walk(pod, context.objects)
+        except NotFetchedError:
+            raise
+        except GroupingError as error:
+            warnings.append(Warned(pod, str(error), is_refusal=True))
+            continue
+        if chain.unreadable:
+            warnings.append(
+                Warned(
+                    pod,
+                    f"owner {chain.unreadable} may not be read: grouped by the owner below it; grant `get`",
+                )
+            )
+        if all(owner.annotations.get(labels.SKIP_POD_GROUPER) != "true" for owner in chain.owners):
+            chains.append((pod, chain))
+    return chains, warnings
+
+
+def _subjects(chains: Sequence[tuple[Pod, Chain]], context: Context) -> list[Subject]:
+    pods = tuple(pod for pod, _ in chains)
+    subjects = []
+    for pod, chain in chains:
+        owners = deciding(chain.owners, owner_from_pod(pod), context.defaults)
+        subjects.append(Subject(pod, owners[-1], owners, pods, context))
+    return subjects
+
+
+def _shapes(subjects: Iterable[Subject]) -> tuple[list[tuple[Subject, Shape]], list[Warned]]:
+    shapes, refused = [], []
+    for subject in subjects:
+        try:
+            found = rules_for(subject.owner.group_kind)(subject)
+            shapes.append((subject, overridden(found, subject)))
+        except NotFetchedError:
+            raise
+        except GroupingError as error:
+            refused.append(Warned(subject.pod, str(error), is_refusal=True))
+    return shapes, refused
+
+
+def _by_gang(shapes: Iterable[tuple[Subject, Shape]]) -> list[list[tuple[Subject, Shape]]]:
+    gangs: dict[str, list[tuple[Subject, Shape]]] = {}
+    for subject, shape in shapes:
+        gangs.setdefault(shape.name, []).append((subject, shape))
+    return list(gangs.values())
+
+
+def gang(members: list[tuple[Subject, Shape]], context: Context) -> tuple[Gang, tuple[str, ...]]:
+    """The gang of pods that share a name; its first pod by name speaks for the shape."""
+    subject, shape = members[0]
+    shape = replace(shape, name=short(shape.name))
+    derived = derive(shape, tuple(member.pod for member, _ in members), context)
+    namespace = subject.pod.metadata.namespace
+    made = Gang(
+        name=shape.name,
+        namespace=namespace,
+        body=_body(shape, derived, namespace),
+        members=tuple((member.pod, found.sub_group) for member, found in members),
+    )
+    return made, (*shape.warnings, *derived.warnings)
+
+
+def _body(shape: Shape, derived: Derived, namespace: str) -> Json:
+    """The PodGroup as it is applied: only the fields that grouping owns."""
+    spec = PodGroupSpec(
+        min_member=shape.min_member,
+        min_sub_group=shape.min_sub_group,
+        sub_groups=list(shape.sub_groups) or None,
+        queue=derived.queue,
+        priority_class_name=derived.priority,
+        preemptibility=derived.preemptibility,
+        topology_constraint=shape.constraint or constraint(shape.source.annotations),
+        preemption_delay=derived.preemption_delay or None,
+        staleness_grace_period=derived.staleness_grace_period or None,
+    )
+    metadata: Json = {
+        "name": shape.name,
+        "namespace": namespace,
+        "annotations": derived.annotations,
+        "ownerReferences": [_reference(shape.owner)],
+    }
+    if derived.labels:
+        metadata["labels"] = derived.labels
+    return {
+        "apiVersion": POD_GROUP.api_version,
+        "kind": POD_GROUP.kind,
+        "metadata": metadata,
+        "spec": msgspec.to_builtins(spec),
+    }
+
+
+def _reference(owner: Owner) -> Json:
+    return {"apiVersion": owner.api_version, "kind": owner.kind, "name": owner.name, "uid": owner.uid}

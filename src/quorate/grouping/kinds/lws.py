@@ -1,0 +1,140 @@
+"""LeaderWorkerSet: a gang per group of the set, of the leader and its workers, the workers in segments."""
+
+from dataclasses import dataclass, replace
+
+from quorate.api import labels
+from quorate.api.core import Pod
+from quorate.api.podgroup import SubGroup, TopologyConstraint
+from quorate.grouping.errors import MalformedError
+from quorate.grouping.kinds.segments import segment_size
+from quorate.grouping.numbers import whole, whole_or
+from quorate.grouping.objects import Owner, texts
+from quorate.grouping.subject import Shape, Subject, plain
+from quorate.grouping.topology import segment_constraint
+
+LEADER = "leader"
+WORKERS = "workers"
+LEADER_EXCLUDED = "LeaderExcluded"
+TEMPLATE = ("spec", "leaderWorkerTemplate")
+
+
+@dataclass(frozen=True, slots=True)
+class Segmenting:
+    """How the pods of one group divide: `size` pods in segments of `segment`."""
+
+    size: int
+    segment: int
+    is_leader_excluded: bool
+    constraint: TopologyConstraint | None
+
+
+def leader_worker_set(subject: Subject) -> Shape:
+    index = subject.label(labels.LWS_GROUP_INDEX)
+    base = plain(subject)
+    shape = replace(base, name=f"{base.name}-group-{index}" if index else base.name)
+    pods = tuple(pod for pod in subject.pods if pod.metadata.label(labels.LWS_GROUP_INDEX) == index)
+    size = _size(subject)
+    worker = _worker_index(subject)
+    waits_for_leader = _waits_for_leader(subject.owner, pods)
+    segmenting = _segmenting(subject, size)
+    if segmenting is not None and not waits_for_leader:
+        return _segmented(shape, segmenting, worker)
+    if waits_for_leader:
+        return replace(
+            shape, min_member=1, sub_groups=(SubGroup(name=LEADER, min_member=1),), sub_group=LEADER
+        )
+    groups = [SubGroup(name=LEADER, min_member=1)]
+    if size > 1:
+        groups.append(SubGroup(name=WORKERS, min_member=size - 1))
+    return replace(
+        shape, min_member=size, sub_groups=tuple(groups), sub_group=LEADER if worker == 0 else WORKERS
+    )
+
+
+def _size(subject: Subject) -> int:
+    """The size this group was made with, which its pods carry while the set is changed; else the set's."""
+    text = subject.annotation(labels.LWS_SIZE)
+    if text:
+        return whole(text, f"annotation {labels.LWS_SIZE}", least=1)
+    value = subject.owner.at(*TEMPLATE, "size")
+    if value is None:
+        raise MalformedError(f"spec.leaderWorkerTemplate.size of {subject.owner} is missing")
+    return whole(value, "spec.leaderWorkerTemplate.size", least=1)
+
+
+def _worker_index(subject: Subject) -> int | None:
+    text = subject.label(labels.LWS_WORKER_INDEX)
+    return whole(text, f"label {labels.LWS_WORKER_INDEX}") if text else None
+
+
+def _waits_for_leader(owner: Owner, pods: tuple[Pod, ...]) -> bool:
+    """Whether only the leader can exist: workers are created once it is ready, so nobody waits for them."""
+    if owner.at("spec", "startupPolicy") != "LeaderReady":
+        return False
+    return all(pod.metadata.label(labels.LWS_WORKER_INDEX) == "0" and not pod.spec.node_name for pod in pods)
+
+
+def _segmenting(subject: Subject, size: int) -> Segmenting | None:
+    owner = subject.owner
+    policy = owner.at(*TEMPLATE, "subGroupPolicy")
+    template = texts(owner.at(*TEMPLATE, "workerTemplate", "metadata", "annotations"))
+    asked = owner.at(*TEMPLATE, "subGroupPolicy", "subGroupSize")
+    if asked is not None:
+        segment = whole(asked, "spec.leaderWorkerTemplate.subGroupPolicy.subGroupSize", least=1)
+    else:
+        found = segment_size((owner.annotations, template))
+        if found is None:
+            return None
+        segment = found
+    kind = policy.get("subGroupPolicyType") if isinstance(policy, dict) else None
+    if kind not in {None, "", "LeaderWorker", LEADER_EXCLUDED}:
+        raise MalformedError(
+            f"spec.leaderWorkerTemplate.subGroupPolicy.subGroupPolicyType: {kind!r} is unknown"
+        )
+    if segment > size:
+        raise MalformedError(f"segments of {segment} pods do not fit a group of {size}")
+    is_excluded = kind == LEADER_EXCLUDED
+    if is_excluded and (size - 1) % segment:
+        raise MalformedError(f"{size - 1} workers cannot be divided into segments of {segment}")
+    sources = (subject.pod.metadata.annotations or {}, template)
+    return Segmenting(size, segment, is_excluded, segment_constraint(sources))
+
+
+def _segmented(shape: Shape, by: Segmenting, worker: int | None) -> Shape:
+    """Workers in segments; the leader alone if it is excluded, else in the first segment with its workers."""
+    worker = whole_or(worker, 1, f"label {labels.LWS_WORKER_INDEX}")
+    if worker >= by.size:
+        raise MalformedError(f"label {labels.LWS_WORKER_INDEX}: {worker} is beyond the size {by.size}")
+    sizes = _segment_sizes(by)
+    segments = [
+        SubGroup(name=f"segment-{index}", min_member=count, topology_constraint=by.constraint)
+        for index, count in enumerate(sizes)
+    ]
+    leader = SubGroup(name=LEADER, min_member=1)
+    if by.is_leader_excluded:
+        own = LEADER if worker == 0 else f"segment-{_segment_of(by, worker)}"
+        return replace(shape, min_member=by.size, sub_groups=(leader, *segments), sub_group=own)
+    index = _segment_of(by, worker)
+    own = f"segment-{index}" if index else (WORKERS if worker else LEADER)
+    below = [replace_parent(leader, "segment-0")]
+    if sizes[0] > 1:
+        below.append(SubGroup(name=WORKERS, parent="segment-0", min_member=sizes[0] - 1))
+    first = SubGroup(name="segment-0", min_sub_group=len(below), topology_constraint=by.constraint)
+    return replace(shape, min_member=by.size, sub_groups=(first, *segments[1:], *below), sub_group=own)
+
+
+def replace_parent(group: SubGroup, parent: str) -> SubGroup:
+    return SubGroup(name=group.name, parent=parent, min_member=group.min_member)
+
+
+def _segment_of(by: Segmenting, worker: int) -> int:
+    """As LeaderWorkerSet itself counts: a leader beyond whole segments is an extra of the first one."""
+    if by.is_leader_excluded or ((by.size - 1) % by.segment == 0 and by.size % by.segment):
+        return (worker - 1) // by.segment if worker else 0
+    return worker // by.segment
+
+
+def _segment_sizes(by: Segmenting) -> list[int]:
+    members = range(1, by.size) if by.is_leader_excluded else range(by.size)
+    indices = [_segment_of(by, worker) for worker in members]
+    return [indices.count(index) for index in range(max(indices, default=-1) + 1)]

@@ -1,0 +1,29 @@
+"""Names that Kubernetes accepts, made from names that it may refuse."""
+
+import hashlib
+import re
+
+from quorate.api.described import DNS_LABEL
+
+LONGEST_OBJECT_NAME = 253
+LONGEST_LABEL = 63
+_HASH_LENGTH = 8
+_LABEL = re.compile(DNS_LABEL)
+
+
+def short(name: str, longest: int = LONGEST_OBJECT_NAME) -> str:
+    """The name itself, or its beginning and a hash of the whole where it is too long."""
+    return name if len(name) <= longest else _hashed(name, name, longest)
+
+
+def group_name(name: str) -> str:
+    """The name itself if it is a DNS label, else a label made from it with a hash of the whole."""
+    if len(name) <= LONGEST_LABEL and _LABEL.fullmatch(name):
+        return name
+    cleaned = re.sub(r"[^a-z0-9-]+", "-", name.lower()).strip("-") or "group"
+    return _hashed(name, cleaned, LONGEST_LABEL)
+
+
+def _hashed(name: str, beginning: str, longest: int) -> str:
+    digest = hashlib.sha256(name.encode()).hexdigest()[:_HASH_LENGTH]
+    return f"{beginning[: longest - _HASH_LENGTH - 1].rstrip('-.')}-{digest}"

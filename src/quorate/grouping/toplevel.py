@@ -1,0 +1,44 @@
+"""Kinds that only wrap the workload that matters: the owner below decides and takes over what they say."""
+
+from quorate.api import labels
+from quorate.grouping.defaults import KindDefaults
+from quorate.grouping.objects import Owner
+
+# by group and kind
+WRAPPERS = frozenset(
+    {
+        ("argoproj.io", "Workflow"),
+        ("batch", "CronJob"),
+        ("nvidia.com", "DynamoGraphDeployment"),
+        ("run.ai", "DistributedInferenceWorkload"),
+        ("run.ai", "DistributedWorkload"),
+        ("run.ai", "InferenceWorkload"),
+        ("run.ai", "InteractiveWorkload"),
+        ("run.ai", "TrainingWorkload"),
+        ("trainer.kubeflow.org", "TrainJob"),
+    }
+)
+
+
+def deciding(owners: tuple[Owner, ...], pod: Owner, defaults: KindDefaults) -> tuple[Owner, ...]:
+    """The chain up to the owner whose kind decides, that owner enriched by the wrappers above it.
+
+    A pod without owners, or with wrappers only, decides itself.
+    """
+    top = len(owners)
+    while top and owners[top - 1].group_kind in WRAPPERS:
+        top -= 1
+    chain = owners[:top] or (pod,)
+    last = chain[-1]
+    for wrapper in owners[top:]:
+        last = last.inheriting({**_defaults(wrapper, defaults), **wrapper.labels}, wrapper.annotations)
+    return (*chain[:-1], last)
+
+
+def _defaults(wrapper: Owner, defaults: KindDefaults) -> dict[str, str]:
+    """A wrapper kind's defaults, as the labels that would say the same."""
+    found = defaults.find(wrapper)
+    if found is None:
+        return {}
+    said = {labels.PRIORITY_CLASS: found.priority_name, labels.PREEMPTIBILITY: found.preemptibility}
+    return {key: value for key, value in said.items() if value}
