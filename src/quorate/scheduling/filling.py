@@ -1,7 +1,7 @@
 """How many of k identical pods go on which node, given how many each node takes and how good it is.
 
-`fill` answers in bulk: the same nodes, in the same order, as placing pod after pod on the best node would give
-when packing. `splits` enumerates every other way, for the exact search on small clusters.
+`fill` answers in bulk: the same nodes, in the same order, as placing pod after pod on the best node would
+give when packing. `splits` enumerates every other way, for the exact search on small clusters.
 """
 
 from collections.abc import Iterator
@@ -14,7 +14,7 @@ SINGLE_PICKS = 4  # up to here, picking the best node again is cheaper than sort
 
 
 def fill(counts: Ints, scores: Floats, k: int) -> tuple[Ints, Ints] | None:
-    """Nodes from the best down, each filled before the next, and how many go on each; None if k do not fit."""
+    """Nodes from the best down, each filled before the next, and how many on each; None if k do not fit."""
     ranked = np.where(counts > 0, scores, -np.inf)
     picked: list[int] = []
     rest = k
@@ -56,8 +56,8 @@ def even(counts: Ints, scores: Floats, k: int) -> tuple[Ints, Ints] | None:
 def splits(counts: Ints, order: Ints, twins: Bools, k: int) -> Iterator[tuple[Ints, Ints]]:
     """Every way to put k pods on the nodes of `order`, fullest first.
 
-    `twins[i]` is True where node i of the order is exchangeable with the one before it: such nodes get no more
-    than their predecessor, so that each distinct way comes once.
+    `twins[i]` is True where node i of the order is exchangeable with the one before it: such nodes get no
+    more than their predecessor, so that each distinct way comes once.
     """
     caps = np.minimum(counts[order], k).tolist()
     rooms = [*np.cumsum(caps[::-1])[::-1].tolist(), 0]

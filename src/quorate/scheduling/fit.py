@@ -1,6 +1,7 @@
 """Filters that only read the nodes: which nodes may take pods of a shape, whatever else is placed.
 
-`static_mask` is asked once per shape and cycle; `Trial` caches it. What depends on placed pods is in `neighbours`.
+`static_mask` is asked once per shape and cycle; `Trial` caches it. What depends on placed pods is in
+`neighbours`.
 """
 
 from collections.abc import Iterable

@@ -1,10 +1,11 @@
 """The next step of a gang: start it, or grow it by one unit; and turning a draft into pods on nodes.
 
-A unit is a missing member of a satisfied leaf, or a whole optional child. Children that are not satisfied come
-first, then those with the fewest members for their minimum.
+The units are those of `rules.tree.units`: optional children first, each as a whole, then single members of
+satisfied leaves.
 """
 
 from collections.abc import Iterator
+from itertools import islice
 
 import numpy as np
 
@@ -28,23 +29,55 @@ def steps(trial: Trial, root: int) -> Iterator[Start | Add]:
             yield unit
 
 
-def _units(trial: Trial, group: int) -> Iterator[Start | Add]:
+def _units(trial: Trial, root: int) -> Iterator[Start | Add]:
     groups = trial.snapshot.groups
+    growing: list[int] = []
+    reached = [root]
+    while reached:
+        group = reached.pop(0)
+        if groups.is_leaf(group):
+            growing.append(group)
+            continue
+        for child in groups.children(group):
+            if gang.is_satisfied(trial, child):
+                reached.append(child)
+            elif gang.is_eligible(trial, child):
+                yield Start(child, topology.place_of(trial, group))
+    for leaf in sorted(growing):
+        if len(gang.pending(trial, leaf)):
+            yield Add(leaf, 1, topology.place_of(trial, leaf))
+
+
+def first_choice(trial: Trial, goal: Start | Add) -> Ints:
+    """The pods of a step if the first choice among children fits."""
+    if isinstance(goal, Add):
+        return gang.pending(trial, goal.leaf)[: goal.count]
+    return np.array(_first(trial, goal.group), dtype=np.int64)
+
+
+def _first(trial: Trial, group: int) -> list[int]:
+    groups = trial.snapshot.groups
+    missing = max(int(groups.min_member[group] - trial.active[group]), 0)
     if groups.is_leaf(group):
-        if len(gang.pending(trial, group)):
-            yield Add(group, 1, topology.place_of(trial, group))
-        return
-    for child in sorted(groups.children(group), key=lambda child: _need(trial, child)):
-        if gang.is_satisfied(trial, child):
-            yield from _units(trial, child)
-        elif gang.is_eligible(trial, child):
-            yield Start(child, topology.place_of(trial, group))
+        first: list[int] = gang.pending(trial, group)[:missing].tolist()
+        return first
+    children = [child for child in gang.ordered_children(trial, group) if gang.is_eligible(trial, child)]
+    chosen = children[: int(groups.min_subgroup[group])]
+    pods = [pod for child in chosen for pod in _first(trial, child)]
+    extras = (pod for child in children for pod in gang.pending(trial, child).tolist())
+    known = set(pods)
+    return [*pods, *islice((pod for pod in extras if pod not in known), max(missing - len(pods), 0))]
 
 
-def _need(trial: Trial, group: int) -> tuple[bool, bool, float]:
-    minimum = int(trial.snapshot.groups.min_member[group])
-    is_satisfied = gang.is_satisfied(trial, group)
-    return is_satisfied, is_satisfied and not minimum, int(trial.active[group]) / max(minimum, 1)
+def has_choice(trial: Trial, goal: Start | Add) -> bool:
+    """Whether the step could be made of other pods than its first choice."""
+    if isinstance(goal, Add):
+        return False
+    groups = trial.snapshot.groups
+    rows = range(goal.group, int(groups.end[goal.group]))
+    return any(
+        not groups.is_leaf(row) and groups.min_subgroup[row] < len(list(groups.children(row))) for row in rows
+    )
 
 
 def _kind(trial: Trial, unit: Start | Add) -> object:
@@ -67,4 +100,5 @@ def seats(trial: Trial, draft: Draft) -> tuple[Ints, Ints]:
         used[step.leaf, step.shape] = first + count
         pods.append(waiting[first : first + count])
         nodes.append(np.repeat(step.nodes, step.counts))
-    return np.concatenate(pods), np.concatenate(nodes)
+    none = np.empty(0, dtype=np.int64)
+    return np.concatenate([none, *pods]), np.concatenate([none, *nodes])

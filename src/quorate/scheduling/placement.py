@@ -63,6 +63,11 @@ class Search:
             stack.append(self._expand(agenda[0], agenda[1], draft))
         return Found(None, is_proven=self.is_exact or not self.lost_packings, states=states)
 
+    def open_nodes(self) -> int:
+        """How many nodes take any pod of the gang."""
+        counts = [self.trial.column(shape, now=self.now).counts for shape in self._shapes]
+        return int((np.array(counts).sum(axis=0) > 0).sum()) if counts else 0
+
     def _expand(self, goal: Goal, rest: Agenda, draft: Draft) -> Iterator[State]:
         match goal:
             case Start():

@@ -75,7 +75,8 @@ def candidates(trial: Trial, level: int, inside: Bools, demands: list[tuple[Ints
     able = np.bincount(domains, minlength=size) > 0
     room: Floats = np.zeros(size)
     for counts, needed in reversed(demands):
-        room = np.bincount(domains, weights=counts[nodes].astype(np.float64), minlength=size)
+        sums = np.bincount(domains, weights=counts[nodes].astype(np.float64), minlength=size)
+        room = sums.astype(np.float64)
         able &= room >= needed
     found = np.flatnonzero(able)
     yield from found[np.argsort(room[found], kind="stable")].tolist()

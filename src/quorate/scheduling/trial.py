@@ -117,6 +117,11 @@ class Trial:
         self._count(pods, -1)
         self._touched.append(nodes[there])
 
+    @property
+    def has_releasing(self) -> bool:
+        """Whether anything will be freed that is not free now."""
+        return bool((self.future > self.idle).any())
+
     def free(self, *, now: bool) -> Ints:
         """What is free on each node, [R, N]."""
         return np.minimum(self.idle, self.future) if now else self.future

@@ -1,0 +1,72 @@
+"""Allocate: give idle room, and room that is being freed, to gangs in the order of their turns.
+
+A gang takes one step at a time, so that the growth of one does not outrun the start of another.
+"""
+
+import numpy as np
+
+from quorate.scheduling import gang, growth
+from quorate.scheduling.attempt import commit, requested_by
+from quorate.scheduling.cycle import Cycle
+from quorate.scheduling.order import Ranking, Standing, Turns, Waiting
+from quorate.scheduling.snapshot import NONE, Ints, State
+from quorate.scheduling.trial import Trial
+
+
+def allocate(cycle: Cycle) -> None:
+    gangs, trial = cycle.snapshot.gangs, cycle.trial
+    turns = new_turns(cycle, trial)
+    for number in waiting_gangs(trial).tolist():
+        _push(turns, trial, number)
+    while (turn := turns.pop()) is not None:
+        number = turn.gang
+        for now in (True, False):
+            found = cycle.solver.attempt(trial, number, now=now)
+            cycle.states += found.states
+            if found.draft is not None:
+                commit(trial, number, found.draft, now=now)
+                turns.refresh(int(gangs.queue[number]))
+                cycle.refused.pop(number, None)
+                if now:
+                    _push(turns, trial, number)
+                break
+            if found.goal is not None:
+                cycle.refused[number] = found
+            if found.stop is not None or not trial.has_releasing:
+                break
+
+
+def new_turns(cycle: Cycle, trial: Trial) -> Turns:
+    queues = cycle.snapshot.queues
+    return Turns(Ranking(cycle.shares, queues.priority, queues.created), trial.accounts)
+
+
+def waiting_gangs(trial: Trial) -> Ints:
+    """Gangs with pods to place whose queue exists and that no back-off holds."""
+    pods, gangs = trial.snapshot.pods, trial.snapshot.gangs
+    waits = np.zeros(len(gangs.refs), dtype=np.bool_)
+    waits[pods.gang[(trial.state == State.PENDING) & (pods.gang != NONE)]] = True
+    found: Ints = np.flatnonzero(waits & (gangs.queue != NONE) & ~gangs.is_held_back)
+    return found
+
+
+def _push(turns: Turns, trial: Trial, number: int) -> None:
+    """Queue a gang for its next step, if it has one."""
+    gangs = trial.snapshot.gangs
+    goal = next(growth.steps(trial, int(gangs.root[number])), None)
+    if goal is None:
+        return
+    requested = requested_by(trial, growth.first_choice(trial, goal))
+    key = (-int(gangs.priority[number]), standing(trial, number), float(gangs.created[number]), number)
+    turns.push(int(gangs.queue[number]), Waiting(key, number, tuple(requested.tolist())))
+
+
+def standing(trial: Trial, number: int) -> Standing:
+    """How far a gang has come."""
+    groups, root = trial.snapshot.groups, int(trial.snapshot.gangs.root[number])
+    if not gang.is_satisfied(trial, root):
+        return Standing.BELOW
+    leaves = [row for row in range(root, int(groups.end[root])) if groups.is_leaf(row)]
+    return (
+        Standing.ABOVE if any(trial.active[row] > groups.min_member[row] for row in leaves) else Standing.AT
+    )

@@ -1,0 +1,88 @@
+"""One try for one gang in a trial: its next step, the gates of its queue, and a place for it.
+
+`Attempt.draft` is what fits; else `stop` names the queue that said no, else nothing fits, and `is_proven`
+says whether that is certain or a bound was met. The trial is only read; `commit` writes a draft into one.
+"""
+
+from dataclasses import dataclass
+
+from quorate.scheduling import gang, gates, growth
+from quorate.scheduling.agenda import Add, Draft, Found, Start
+from quorate.scheduling.fairness import Shares
+from quorate.scheduling.placement import Search
+from quorate.scheduling.policy import Policy
+from quorate.scheduling.snapshot import SHARED, Ints, Preemptibility
+from quorate.scheduling.trial import Trial
+
+
+@dataclass(frozen=True, slots=True)
+class Attempt:
+    """How a try ended; `goal` is the last step that was tried, None if there was none to try."""
+
+    draft: Draft | None = None
+    stop: gates.Stop | None = None
+    goal: Start | Add | None = None
+    is_proven: bool = True
+    states: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Solver:
+    """What a try needs to know beside the trial and the gang."""
+
+    policy: Policy
+    shares: Shares
+
+    def attempt(self, trial: Trial, number: int, *, now: bool) -> Attempt:
+        """Look for the gang's next step; of several units that could be next, the first that fits."""
+        last = Attempt()
+        for goal in growth.steps(trial, int(trial.snapshot.gangs.root[number])):
+            stop = self._gate(trial, number, growth.first_choice(trial, goal))
+            if stop is not None and not growth.has_choice(trial, goal):
+                last = Attempt(stop=stop, goal=goal)
+                continue
+            found = self._search(trial, goal, now=now)
+            last = Attempt(goal=goal, is_proven=found.is_proven, states=last.states + found.states)
+            if found.draft is None:
+                continue
+            stop = self._gate(trial, number, growth.seats(trial, found.draft)[0])
+            if stop is None:
+                return Attempt(found.draft, goal=goal, states=last.states)
+            last = Attempt(stop=stop, goal=goal, states=last.states)
+        return last
+
+    def _gate(self, trial: Trial, number: int, pods: Ints) -> gates.Stop | None:
+        snapshot = trial.snapshot
+        requested = requested_by(trial, pods)
+        kind = snapshot.gangs.preemptibility[number]
+        starts = not gang.is_satisfied(trial, int(snapshot.gangs.root[number]))
+        kept = kind == Preemptibility.NON or (kind == Preemptibility.SEMI and starts)
+        queue = int(snapshot.gangs.queue[number])
+        return gates.check(
+            trial.accounts, self.shares, queue, requested, protected=requested if kept else None
+        )
+
+    def _search(self, trial: Trial, goal: Start | Add, *, now: bool) -> Found:
+        policy = self.policy
+        root = goal.leaf if isinstance(goal, Add) else goal.group
+        bulk = Search(trial, root, now=now, is_exact=False, spreads=policy.spreads_pods)
+        found = bulk.run([goal], policy.bulk_limit)
+        if found.draft is not None or found.is_proven or bulk.open_nodes() > policy.exact_nodes:
+            return found
+        exact = Search(trial, root, now=now, is_exact=True, spreads=policy.spreads_pods)
+        again = exact.run([goal], policy.exact_limit)
+        return Found(again.draft, again.is_proven, found.states + again.states)
+
+
+def commit(trial: Trial, number: int, draft: Draft, *, now: bool) -> None:
+    """Write a draft into the trial."""
+    pods, nodes = growth.seats(trial, draft)
+    if len(pods):
+        starts = not gang.is_satisfied(trial, int(trial.snapshot.gangs.root[number]))
+        trial.place(pods, nodes, now=now, is_core=starts)
+
+
+def requested_by(trial: Trial, pods: Ints) -> Ints:
+    """What pods ask for of the shared resources: [3]."""
+    requested: Ints = trial.snapshot.requests[trial.snapshot.pods.shape[pods]][:, SHARED].sum(axis=0)
+    return requested

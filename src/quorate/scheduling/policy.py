@@ -1,0 +1,61 @@
+"""The settings of a cycle, and what third parties may add to it.
+
+A filter narrows where pods of a shape may go, a scorer orders nodes: arrays in, arrays out, one call per
+shape and cycle for filters, refreshed for touched nodes for scores. Further ones are added as tuples, not by
+flags.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import StrEnum
+
+from quorate.scheduling import fit, score
+from quorate.scheduling.snapshot import Bools, Floats, Ints, Snapshot
+from quorate.scheduling.trial import Trial
+
+Filter = Callable[[Snapshot, int], Bools]
+Scorer = Callable[[Trial, int, Ints | slice], Floats]
+
+
+class Action(StrEnum):
+    """What a cycle tries, in the order of the policy."""
+
+    ALLOCATE = "allocate"  # idle room, or room that is being freed
+    CONSOLIDATE = "consolidation"  # move others so that fragments join
+    RECLAIM = "reclaim"  # take from queues beyond their share
+    PREEMPT = "preempt"  # take from lower priorities of the same queue
+    EVICT_STALE = "stalegangeviction"  # end gangs that stay below their minimum
+
+
+@dataclass(frozen=True)
+class Policy:
+    actions: tuple[Action, ...] = tuple(Action)
+    filters: tuple[Filter, ...] = (fit.static_mask,)
+    scorers: tuple[Scorer, ...] = (score.binpack,)
+    spreads_pods: bool = False  # nodes take turns instead of being filled one after the other
+    usage_factor: float = 1.0  # k: how much recorded usage weighs in the division of shares
+    staleness_grace: float = 60.0  # seconds, where a gang states none
+    bulk_limit: int = 2_000  # states of a search that packs in one way
+    exact_limit: int = 20_000  # states of a search that tries every packing
+    exact_nodes: int = 64  # with more nodes in question, every packing is too many
+
+
+SPREAD = Policy(scorers=(score.spread,), spreads_pods=True)
+
+
+def new_trial(snapshot: Snapshot, policy: Policy) -> Trial:
+    """A trial that filters and scores as the policy says."""
+
+    def mask(snapshot: Snapshot, shape: int) -> Bools:
+        first, *others = (one(snapshot, shape) for one in policy.filters)
+        for other in others:
+            first = first & other
+        return first
+
+    def total(trial: Trial, shape: int, nodes: Ints | slice) -> Floats:
+        first, *others = (one(trial, shape, nodes) for one in policy.scorers)
+        for other in others:
+            first = first + other
+        return first
+
+    return Trial(snapshot, mask, total)

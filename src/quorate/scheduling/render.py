@@ -1,0 +1,40 @@
+"""A finished cycle as a `Plan`: evictions, then binds, then seats held for pods that wait, then refusals."""
+
+from collections.abc import Iterator
+
+from quorate.plan import Bind, Change, Evict, Plan, Refusal, SetStatus
+from quorate.scheduling.cycle import Cycle
+from quorate.scheduling.shortage import refusal_of
+
+
+def plan_of(cycle: Cycle) -> Plan:
+    return Plan(
+        changes=(*_evictions(cycle), *_seats(cycle, now=True), *_seats(cycle, now=False)),
+        refusals=tuple(_refusals(cycle)),
+        revision=cycle.snapshot.revision,
+    )
+
+
+def _evictions(cycle: Cycle) -> Iterator[Change]:
+    for pods in cycle.trial.evictions:
+        for pod in pods.tolist():
+            reason, message = cycle.causes[pod]
+            yield Evict(pod=cycle.snapshot.pods.refs[pod], reason=reason, message=message)
+
+
+def _seats(cycle: Cycle, *, now: bool) -> Iterator[Change]:
+    refs, names = cycle.snapshot.pods.refs, cycle.snapshot.nodes.names
+    nominated = cycle.snapshot.pods.nominated
+    for placement in cycle.trial.placements:
+        if placement.now is not now:
+            continue
+        for pod, node in zip(placement.pods.tolist(), placement.nodes.tolist(), strict=True):
+            if now:
+                yield Bind(pod=refs[pod], node=names[node])
+            elif nominated[pod] != node:
+                yield SetStatus(target=refs[pod], status={"nominatedNodeName": names[node]})
+
+
+def _refusals(cycle: Cycle) -> Iterator[Refusal]:
+    for number, attempt in sorted(cycle.refused.items()):
+        yield refusal_of(cycle, number, attempt)

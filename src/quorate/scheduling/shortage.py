@@ -1,0 +1,118 @@
+"""Why a gang was refused, with the numbers: measured once, for the gangs that were refused at the end.
+
+`attempt` says that nothing fits; here it is found out which group lacks what, and in which domain.
+"""
+
+from collections import Counter
+
+import numpy as np
+
+from quorate.plan import Refusal
+from quorate.scheduling import gang, reasons, topology
+from quorate.scheduling.agenda import Add, Start
+from quorate.scheduling.attempt import Attempt
+from quorate.scheduling.cycle import Cycle
+from quorate.scheduling.filling import fill
+from quorate.scheduling.snapshot import PODS, SHARED, UNKNOWN, Ints
+from quorate.scheduling.trial import Trial
+
+BOUND_MET = " (a bounded search ended here: a place may exist)"
+
+
+def refusal_of(cycle: Cycle, number: int, attempt: Attempt) -> Refusal:
+    """The refusal of a gang whose last try ended like this."""
+    ref = cycle.snapshot.gangs.refs[number]
+    if attempt.stop is not None:
+        stop = attempt.stop
+        queue = cycle.snapshot.queues.display_names[stop.queue]
+        return Refusal(
+            gang=ref,
+            gate=stop.gate.value,
+            message=reasons.stop_text(stop, queue),
+            resource=cycle.snapshot.resources[int(SHARED[stop.column])],
+            numbers={
+                "bound": stop.bound,
+                "allocated": stop.held,
+                "requested": stop.requested,
+                "queue": queue,
+            },
+        )
+    assert attempt.goal is not None, "a gang is refused only after a step was tried"
+    return _shortage(cycle, number, attempt, attempt.goal)
+
+
+def _shortage(cycle: Cycle, number: int, attempt: Attempt, goal: Start | Add) -> Refusal:
+    snapshot, trial = cycle.snapshot, cycle.trial
+    ref = snapshot.gangs.refs[number]
+    group = goal.leaf if isinstance(goal, Add) else goal.group
+    leaf, found, needed, shape = _short_leaf(trial, goal)
+    name = snapshot.groups.names[leaf]
+    cause = _cause(trial, shape)
+    if snapshot.groups.required[group] == UNKNOWN or snapshot.groups.required[leaf] == UNKNOWN:
+        message = "The topology level that the gang requires is not known"
+    elif name:
+        message = reasons.group_short(found, name, needed, cause)
+    else:
+        message = reasons.gang_short(found, needed, cause)
+    return Refusal(
+        gang=ref,
+        gate="NotEnoughResources",
+        group=name,
+        message=message if attempt.is_proven else message + BOUND_MET,
+        numbers={"found": found, "required": needed, "is_proven": attempt.is_proven},
+    )
+
+
+def _short_leaf(trial: Trial, goal: Start | Add) -> tuple[int, int, int, int]:
+    """The first leaf of the step that does not find room beside those before it: found, needed, shape."""
+    snapshot = trial.snapshot
+    free = trial.free(now=True).copy()
+    leaves = [goal.leaf] if isinstance(goal, Add) else _leaves(trial, goal.group)
+    last = (leaves[0], 0, 0, 0)
+    for leaf in leaves:
+        waiting = gang.pending(trial, leaf)
+        needed = goal.count if isinstance(goal, Add) else int(snapshot.groups.min_member[leaf])
+        missing = needed if isinstance(goal, Add) else needed - int(trial.active[leaf])
+        found = 0
+        for shape, count in Counter(snapshot.pods.shape[waiting[:missing]].tolist()).items():
+            placed = _place(trial, free, shape, count, topology.place_of(trial, leaf))
+            found += placed
+            last = (leaf, found, needed, shape)
+            if placed < count:
+                return last
+    return last
+
+
+def _leaves(trial: Trial, group: int) -> list[int]:
+    groups = trial.snapshot.groups
+    return [row for row in range(group, int(groups.end[group])) if groups.is_leaf(row)]
+
+
+def _place(trial: Trial, free: Ints, shape: int, count: int, place: topology.Place) -> int:
+    """Take as many of the pods as fit out of `free`; how many did."""
+    counts = np.where(topology.mask_of(trial.snapshot, place), trial.counts(shape, free), 0)
+    many = min(count, int(np.minimum(counts, count).sum()))
+    seats = fill(counts, trial.column(shape, now=True).scores, many) if many else None
+    if seats is not None:
+        nodes, taken = seats
+        free[:, nodes] -= np.outer(trial.snapshot.requests[shape], taken)
+    return many
+
+
+def _cause(trial: Trial, shape: int) -> str:
+    """How many nodes refuse a pod of the shape for which reason."""
+    snapshot = trial.snapshot
+    mask = trial.mask(shape)
+    counts: list[tuple[str, int]] = []
+    if not mask.all():
+        counts.append(
+            ("node(s) didn't match the pod's node selector, affinity or tolerations", int((~mask).sum()))
+        )
+    free = trial.free(now=True)
+    request = snapshot.requests[shape]
+    for row in np.flatnonzero(request):
+        lacking = int((mask & (free[row] < request[row])).sum())
+        if lacking:
+            resource = "pods" if row == PODS else snapshot.resources[row]
+            counts.append((reasons.node_lacks(resource), lacking))
+    return reasons.nodes_lack(counts) if counts else "no place for all of them together"
