@@ -9,9 +9,21 @@ import msgspec
 DNS_LABEL = r"^[a-z0-9]([-a-z0-9]*[a-z0-9])?$"
 INT32_MAX = 2**31 - 1
 
+DEFAULT = "x-quorate-default"
+REQUIRED = "x-quorate-required"
+RULES = "x-kubernetes-validations"
 
-def described(text: str, **schema: object) -> msgspec.Meta:
-    """What stands beside a type in `Annotated`; the keywords are OpenAPI keywords."""
+
+def described(text: str, *, required: bool = False, **schema: object) -> msgspec.Meta:
+    """What stands beside a type in `Annotated`; the keywords are OpenAPI keywords.
+
+    `default` is what the API server fills in. `required` and `default` are kept under keys of our own until
+    `schemas` puts them in place, because the default of the Python field says nothing to the server.
+    """
+    if "default" in schema:
+        schema[DEFAULT] = schema.pop("default")
+    if required:
+        schema[REQUIRED] = True
     return msgspec.Meta(extra_json_schema={"description": text, **schema})
 
 

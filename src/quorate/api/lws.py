@@ -40,7 +40,7 @@ class LeaderWorkerTemplate(Wire):
         Json | None,
         described("Pod template of leaders; none: the template of workers."),
     ] = None
-    worker_template: Annotated[Json, described("Pod template of workers.")] = msgspec.field(
+    worker_template: Annotated[Json, described("Pod template of workers.", required=True)] = msgspec.field(
         default_factory=dict
     )
     size: Annotated[
@@ -81,7 +81,9 @@ class RolloutStrategy(Wire):
     type: Annotated[
         str, described("How groups are updated.", enum=["RollingUpdate"], default="RollingUpdate")
     ] = "RollingUpdate"
-    rolling_update_configuration: RollingUpdateConfiguration = RollingUpdateConfiguration()
+    rolling_update_configuration: Annotated[
+        RollingUpdateConfiguration, described("How fast groups are replaced.", default={})
+    ] = RollingUpdateConfiguration()
 
 
 class NetworkConfig(Part, frozen=True):
@@ -98,8 +100,12 @@ class LeaderWorkerSetSpec(Wire):
         int,
         described("Groups.", minimum=0, maximum=MAX_REPLICAS, format="int32", default=1),
     ] = 1
-    leader_worker_template: LeaderWorkerTemplate = msgspec.field(default_factory=LeaderWorkerTemplate)
-    rollout_strategy: RolloutStrategy = msgspec.field(default_factory=RolloutStrategy)
+    leader_worker_template: Annotated[
+        LeaderWorkerTemplate, described("What a group is made of.", required=True)
+    ] = msgspec.field(default_factory=LeaderWorkerTemplate)
+    rollout_strategy: Annotated[
+        RolloutStrategy, described("How a changed template reaches the groups.", default={})
+    ] = msgspec.field(default_factory=RolloutStrategy)
     startup_policy: Annotated[
         str,
         described(

@@ -41,7 +41,13 @@ class TopologyConstraint(Part, frozen=True):
 class SubGroup(Part, frozen=True):
     name: Annotated[
         str,
-        described("Name of the group, unique in the PodGroup.", minLength=1, maxLength=63, pattern=DNS_LABEL),
+        described(
+            "Name of the group, unique in the PodGroup.",
+            required=True,
+            minLength=1,
+            maxLength=63,
+            pattern=DNS_LABEL,
+        ),
     ] = ""
     parent: Annotated[
         str | None,
@@ -69,7 +75,11 @@ class PodGroupSpec(Wire):
     ] = None
     sub_groups: Annotated[
         list[SubGroup] | None,
-        described("Groups below this one, a tree by `parent`.", maxItems=MAX_SUB_GROUPS),
+        described(
+            "Groups below this one, a tree by `parent`.",
+            maxItems=MAX_SUB_GROUPS,
+            **{"x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys": ["name"]},
+        ),
     ] = None
     queue: Annotated[str, described("Queue the gang is charged to.", maxLength=253)] = ""
     priority_class_name: Annotated[str, described("PriorityClass that orders the gang in its queue.")] = ""

@@ -16,8 +16,10 @@ UNLIMITED = -1
 class QueueResource(Part, frozen=True):
     """Units: CPU in thousandths of a core, memory in megabytes (10⁶), GPU in devices."""
 
-    quota: Annotated[float, described("Amount the queue deserves; -1: unlimited.", default=0)] = 0
-    limit: Annotated[float, described("Amount the queue never exceeds; -1: unlimited.", default=0)] = 0
+    quota: Annotated[float, described("Amount the queue deserves; -1: unlimited.", minimum=-1, default=0)] = 0
+    limit: Annotated[
+        float, described("Amount the queue never exceeds; -1: unlimited.", minimum=-1, default=0)
+    ] = 0
     over_quota_weight: Annotated[
         float,
         described("Weight in the division of what is left over.", minimum=0, default=0),
@@ -35,7 +37,9 @@ class QueueSpec(Wire):
     parent_queue: Annotated[
         str, described("Queue above this one; none: a queue of its own.", maxLength=253)
     ] = ""
-    priority: Annotated[int, described("Queues of a higher priority are served first.", format="int32")] = 100
+    priority: Annotated[
+        int, described("Queues of a higher priority are served first.", format="int32", default=100)
+    ] = 100
     resources: Annotated[QueueResources | None, described("Quota, limit and weight per resource.")] = None
     preempt_min_runtime: Annotated[
         str | None,

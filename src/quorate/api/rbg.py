@@ -115,7 +115,13 @@ class ScalingAdapterSwitch(Wire):
 class Role(Wire):
     name: Annotated[
         str,
-        described("Name of the role, unique in the group.", minLength=1, maxLength=63, pattern=DNS_LABEL),
+        described(
+            "Name of the role, unique in the group.",
+            required=True,
+            minLength=1,
+            maxLength=63,
+            pattern=DNS_LABEL,
+        ),
     ] = ""
     replicas: Annotated[int, described("Instances of the role.", minimum=0, format="int32", default=1)] = 1
     labels: dict[str, str] | None = None
@@ -185,7 +191,13 @@ class RoleTemplate(Wire):
 class RoleBasedGroupSpec(Wire):
     roles: Annotated[
         list[Role] | None,
-        described("Roles of the group.", minItems=1, maxItems=MAX_ROLES),
+        described(
+            "Roles of the group.",
+            required=True,
+            minItems=1,
+            maxItems=MAX_ROLES,
+            **{"x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys": ["name"]},
+        ),
     ] = None
     role_templates: Annotated[
         list[RoleTemplate] | None,

@@ -13,7 +13,9 @@ TOPOLOGY = Kind("kai.scheduler", "v1alpha1", "Topology", "topologies", namespace
 class TopologyLevel(Part, frozen=True):
     node_label: Annotated[
         str,
-        described("Label whose values are the domains of this level.", minLength=1, maxLength=316),
+        described(
+            "Label whose values are the domains of this level.", required=True, minLength=1, maxLength=316
+        ),
     ] = ""
     alias: Annotated[
         str,
@@ -29,7 +31,7 @@ class TopologyLevel(Part, frozen=True):
 class TopologySpec(Wire):
     levels: Annotated[
         list[TopologyLevel] | None,
-        described("Levels from the widest to the narrowest.", minItems=1, maxItems=16),
+        described("Levels from the widest to the narrowest.", required=True, minItems=1, maxItems=16),
     ] = None
 
 
