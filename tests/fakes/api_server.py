@@ -119,7 +119,7 @@ def bookmark(revision: int, *, initial_end: bool = False) -> bytes:
         "BOOKMARK",
         {
             "kind": "Pod",
-            "metadata": {"resourceVersion": str(revision)} | annotations,
+            "metadata": {"creationTimestamp": None, "resourceVersion": str(revision)} | annotations,
             "spec": {"containers": None},
         },
     )

@@ -17,7 +17,7 @@ from typing import Generic
 import aiohttp
 import msgspec
 
-from quorate.api.meta import Object, Wire
+from quorate.api.meta import Wire
 from quorate.kube import metrics
 from quorate.kube.cache import Cache, Key, T, key_of
 from quorate.kube.client import Client
@@ -55,8 +55,25 @@ class Envelope(Wire):
     object: msgspec.Raw
 
 
+class MarkMeta(Wire):
+    """The metadata that can be relied on when the rest of an object is null or does not decode."""
+
+    namespace: str = ""
+    name: str = ""
+    resource_version: str = ""
+    annotations: dict[str, str] | None = None
+
+
+class Mark(Wire):
+    metadata: MarkMeta = msgspec.field(default_factory=MarkMeta)
+
+    @property
+    def key(self) -> Key:
+        return self.metadata.namespace, self.metadata.name
+
+
 READ_ENVELOPE = Reader(Envelope)
-READ_METADATA = Reader(Object)
+READ_MARK = Reader(Mark)
 READ_STATUS = Reader(Status)
 
 
@@ -138,8 +155,8 @@ class Reflector(Generic[T]):
             async for batch in self._batches(query, START_SILENCE_SECONDS):
                 for event in batch:
                     if event.type == "BOOKMARK":
-                        mark = READ_METADATA(event.object).metadata
-                        if mark.annotation(INITIAL_END):
+                        mark = READ_MARK(event.object).metadata
+                        if INITIAL_END in (mark.annotations or {}):
                             self._cache.replace(found.values(), rejected, mark.resource_version)
                             return mark.resource_version
                     else:
@@ -163,7 +180,7 @@ class Reflector(Generic[T]):
         try:
             return self._read(raw)
         except AnswerUnreadable as error:
-            rejected[key_of(READ_METADATA(raw))] = str(error)
+            rejected[READ_MARK(raw).key] = str(error)
             return None
 
     async def _start_by_list(self) -> str:
@@ -187,14 +204,14 @@ class Reflector(Generic[T]):
 
     def _take(self, event: Envelope) -> None:
         if event.type == "BOOKMARK":
-            self._advance(READ_METADATA(event.object).metadata.resource_version)
+            self._advance(READ_MARK(event.object).metadata.resource_version)
             return
         try:
             thing = self._read(event.object)
         except AnswerUnreadable as error:
-            meta = READ_METADATA(event.object)
-            self._cache.reject(key_of(meta), str(error))
-            self._advance(meta.metadata.resource_version)
+            mark = READ_MARK(event.object)
+            self._cache.reject(mark.key, str(error))
+            self._advance(mark.metadata.resource_version)
             return
         if event.type == "DELETED":
             self._cache.drop(key_of(thing))
