@@ -10,8 +10,11 @@ from quorate.embedded.discovery import builtin_resources
 from quorate.embedded.registry import Registry
 from quorate.embedded.server import HttpServer
 
-# One for each line of a ConfigMap, the plainest of kinds.
-CONFIG_MAP: Json = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "a"}, "data": {"k": "v"}}
+
+def config_map(name: str) -> Json:
+    """The plainest of kinds."""
+    metadata = {"name": name, "namespace": "default"}
+    return {"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata, "data": {"k": "v"}}
 
 
 def pod(name: str, *, node: str = "", labels: dict[str, str] | None = None) -> Json:

@@ -7,7 +7,7 @@ that go out are the stored ones: never change them in place.
 import time
 from collections import Counter
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from quorate.api.meta import Json
 from quorate.embedded import binding, creation, deletion, errors, eviction, listing, patching, scale, updating
@@ -19,6 +19,9 @@ from quorate.embedded.shelf import Entry
 from quorate.embedded.store import Store
 from quorate.embedded.updating import Target
 from quorate.embedded.watch import Watch
+
+if TYPE_CHECKING:
+    from quorate.embedded.persistence import Journal
 
 _NO_OPTIONS = Options()
 _NO_LIST_OPTIONS = ListOptions()
@@ -32,6 +35,8 @@ class ApiServer:
         self.registry = registry
         self.store = store or Store()
         self.now = now
+        # Set by whoever opens a data directory.
+        self.journal: Journal | None = None
         # Requests served, by verb and resource.
         self.counts: Counter[tuple[str, str]] = Counter()
         # Discovery and OpenAPI documents by path and media type, each with the registry generation it shows.
@@ -105,3 +110,10 @@ class ApiServer:
 
     async def durable(self) -> None:
         """Return once everything written so far is on disk; at once when the store is in memory only."""
+        if self.journal is not None:
+            await self.journal.durable()
+
+    def check_writable(self) -> None:
+        """Refuse writes while the disk refuses them."""
+        if self.journal is not None:
+            self.journal.check()

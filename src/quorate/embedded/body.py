@@ -29,13 +29,25 @@ def typed(value: Any, resource: Resource) -> Json:
         )
     kind, api_version = value.get("kind") or resource.kind, value.get("apiVersion") or resource.api_version
     if (kind, api_version) != (resource.kind, resource.api_version):
-        raise bad_request(
-            f"{kind} in version {api_version!r} cannot be handled as a {resource.kind}: "
-            f"the request is for {resource.api_version}"
-        )
+        raise bad_request(_mismatch(kind, api_version, resource))
     if not isinstance(value.get("metadata") or {}, dict):
-        raise bad_request(f"{kind} in version {api_version!r} cannot be handled: metadata is no object")
+        raise bad_request(
+            f'{kind} in version "{resource.version}" cannot be handled as a {kind}: metadata is no object'
+        )
     return {**value, "kind": kind, "apiVersion": api_version}
+
+
+def _mismatch(kind: str, api_version: str, resource: Resource) -> str:
+    if api_version != resource.api_version:
+        return (
+            f"the API version in the data ({api_version}) does not match the expected API version "
+            f"({resource.api_version})"
+        )
+    version = api_version.rpartition("/")[2]
+    return (
+        f'{kind} in version "{version}" cannot be handled as a {resource.kind}: '
+        f'no kind "{kind}" is served at this path'
+    )
 
 
 def _json(data: bytes) -> Any:

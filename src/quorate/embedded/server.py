@@ -18,6 +18,7 @@ from quorate.embedded.requestpath import ResourcePath
 from quorate.embedded.verbs import VERBS
 
 _log = logging.getLogger(__name__)
+_READS = frozenset({"get", "list", "watch"})
 _METHODS = {"POST": "create", "PUT": "update", "PATCH": "patch"}
 
 
@@ -70,6 +71,8 @@ class HttpServer:
         serve = VERBS.get((verb, path.subresource))
         if serve is None or not _allows(resource, path, verb):
             raise errors.method_unknown()
+        if verb not in _READS:
+            self.api.check_writable()
         return await serve(self.api, Call(request, path, resource, SYSTEM))
 
 
