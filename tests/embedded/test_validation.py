@@ -44,8 +44,9 @@ def test_a_bad_name_is_said_with_the_pattern() -> None:
     obj["metadata"]["name"] = "Bad_Name"
     assert messages("", "Pod", obj) == [
         (
-            'metadata.name: Invalid value: "Bad_Name": a lowercase RFC 1123 subdomain must consist of lower case '
-            "alphanumeric characters, '-' or '.', and must start and end with an alphanumeric character (e.g. "
+            'metadata.name: Invalid value: "Bad_Name": a lowercase RFC 1123 subdomain must consist of '
+            "lower case alphanumeric characters, '-' or '.', and must start and end with "
+            "an alphanumeric character (e.g. "
             "'example.com', regex used for validation is "
             r"'[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')"
         )
@@ -131,8 +132,8 @@ def test_tolerations_and_gates() -> None:
     )
     assert found == [
         (
-            'spec.tolerations[0].operator: Invalid value: "Equal": operator must be Exists when `key` is empty, '
-            'which means "match all values and all keys"'
+            'spec.tolerations[0].operator: Invalid value: "Equal": operator must be Exists '
+            'when `key` is empty, which means "match all values and all keys"'
         ),
         "spec.tolerations[1].operator: Invalid value: \"v\": value must be empty when `operator` is 'Exists'",
         'spec.schedulingGates[1]: Duplicate value: "a"',
@@ -149,7 +150,10 @@ def test_affinity_needs_a_topology_key() -> None:
 def test_a_deployment_must_select_its_template() -> None:
     obj = workload("apps", "Deployment", selector={"matchLabels": {"app": "y"}})
     assert messages("apps", "Deployment", obj) == [
-        'spec.template.metadata.labels: Invalid value: {"app":"x"}: `selector` does not match template `labels`'
+        (
+            'spec.template.metadata.labels: Invalid value: {"app":"x"}: '
+            "`selector` does not match template `labels`"
+        )
     ]
 
 

@@ -64,8 +64,8 @@ def dns_1035_label(text: str) -> Messages:
     if re.fullmatch(_DNS_1035, text):
         return found
     message = (
-        "a DNS-1035 label must consist of lower case alphanumeric characters or '-', start with an alphabetic "
-        "character, and end with an alphanumeric character"
+        "a DNS-1035 label must consist of lower case alphanumeric characters or '-', "
+        "start with an alphabetic character, and end with an alphanumeric character"
     )
     return (*found, _pattern(message, _DNS_1035, "my-name", "abc-123"))
 
