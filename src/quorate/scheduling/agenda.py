@@ -11,10 +11,14 @@ from quorate.scheduling.topology import ANYWHERE, Place
 
 @dataclass(frozen=True, slots=True)
 class Start:
-    """Bring a group to its minimum, in a domain of its own choice inside a place."""
+    """Bring a group to its minimum, in a domain of its own choice inside a place.
+
+    `above` are groups over it that hold nobody yet: they choose their domains first, outermost first.
+    """
 
     group: int
     place: Place = ANYWHERE
+    above: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +56,7 @@ class Add:
     count: int
     place: Place
     toward: int = NONE
+    above: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

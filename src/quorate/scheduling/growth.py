@@ -11,7 +11,7 @@ import numpy as np
 
 from quorate.scheduling import gang, topology
 from quorate.scheduling.agenda import Add, Draft, Start
-from quorate.scheduling.snapshot import Ints
+from quorate.scheduling.snapshot import NONE, Ints
 from quorate.scheduling.trial import Trial
 
 
@@ -42,10 +42,20 @@ def _units(trial: Trial, root: int) -> Iterator[Start | Add]:
             if gang.is_satisfied(trial, child):
                 reached.append(child)
             elif gang.is_eligible(trial, child):
-                yield Start(child, topology.place_of(trial, group))
+                yield Start(child, topology.place_of(trial, group), _homeless(trial, group))
     for leaf in sorted(growing):
         if len(gang.pending(trial, leaf)):
-            yield Add(leaf, 1, topology.place_of(trial, leaf))
+            yield Add(leaf, 1, topology.place_of(trial, leaf), above=_homeless(trial, leaf))
+
+
+def _homeless(trial: Trial, group: int) -> tuple[int, ...]:
+    """The group and those above it that have a topology constraint but no member yet, outermost first."""
+    groups, found, row = trial.snapshot.groups, [], group
+    while row != NONE:
+        if not trial.active[row] and (groups.required[row] != NONE or groups.preferred[row] != NONE):
+            found.append(row)
+        row = int(groups.parent[row])
+    return tuple(reversed(found))
 
 
 def first_choice(trial: Trial, goal: Start | Add) -> Ints:

@@ -83,7 +83,23 @@ class Search:
             case Put():
                 return self._put(goal, rest, draft)
 
+    def _above(self, goal: Start | Add, rest: Agenda, draft: Draft) -> Iterator[State]:
+        """Let the first group above choose its domain."""
+        first, *others = goal.above
+        for level in topology.tried_levels(self.trial.snapshot, first):
+            domains = [()] if level == NONE else ((level, one) for one in self._every(level, goal.place))
+            for chosen in domains:
+                place = (*goal.place, chosen) if chosen else goal.place
+                settled = replace(draft, places={**draft.places, first: place})
+                yield (replace(goal, place=place, above=tuple(others)), rest), settled
+
+    def _every(self, level: int, place: Place) -> Iterator[int]:
+        return topology.candidates(self.trial, level, self._mask(place), [])
+
     def _start(self, goal: Start, rest: Agenda, draft: Draft) -> Iterator[State]:
+        if goal.above:
+            yield from self._above(goal, rest, draft)
+            return
         levels = topology.tried_levels(self.trial.snapshot, goal.group)
         toward = levels[0] if len(levels) > 1 else NONE
         for level in levels:
@@ -143,11 +159,12 @@ class Search:
         after = (replace(goal, closed=goal.closed | {unit}), rest)
         if not gang.is_satisfied(self.trial, unit, draft.added):
             parent = int(self.trial.snapshot.groups.parent[unit])
-            yield (Start(unit, self._place(parent, draft)), after), draft
+            yield (Start(unit, *self._spot(parent, draft)), after), draft
         else:
             room = len(gang.pending(self.trial, unit)) - draft.added.get(unit, 0)
+            place, above = self._spot(unit, draft)
             for count in range(min(missing, room), 0, -1):
-                yield (Add(unit, count, self._place(unit, draft)), after), draft
+                yield (Add(unit, count, place, above=above), after), draft
         yield after, draft
 
     def _units(self, group: int, draft: Draft) -> Iterator[int]:
@@ -163,6 +180,9 @@ class Search:
                 yield child
 
     def _add(self, goal: Add, rest: Agenda, draft: Draft) -> Iterator[State]:
+        if goal.above:
+            yield from self._above(goal, rest, draft)
+            return
         for parts in self._mixes(goal, draft):
             agenda = rest
             for shape, count in reversed(parts):
@@ -280,9 +300,16 @@ class Search:
     def _active(self, group: int, draft: Draft) -> int:
         return int(self.trial.active[group]) + draft.added.get(group, 0)
 
-    def _place(self, group: int, draft: Draft) -> Place:
-        known = draft.places.get(group)
-        return topology.place_of(self.trial, group) if known is None else known
+    def _spot(self, group: int, draft: Draft) -> tuple[Place, tuple[int, ...]]:
+        """Where a group below settled ones belongs, and which groups on the way have yet to choose."""
+        groups, above, row = self.trial.snapshot.groups, list[int](), group
+        while row != NONE and row not in draft.places:
+            is_bound = groups.required[row] != NONE or groups.preferred[row] != NONE
+            if is_bound and not self._active(row, draft):
+                above.insert(0, row)
+            row = int(groups.parent[row])
+        place = topology.place_of(self.trial, group) if row == NONE else draft.places[row]
+        return place, tuple(above)
 
     def _signature(self, group: int) -> gang.Signature:
         if group not in self._signatures:
