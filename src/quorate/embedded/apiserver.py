@@ -63,8 +63,15 @@ class ApiServer:
     ) -> listing.Page:
         return listing.page(self.store, resource, namespace, options)
 
-    def watch(self, resource: Resource, namespace: str, options: WatchOptions) -> Watch:
-        return Watch(self.store, resource, namespace, options)
+    def watch(
+        self,
+        resource: Resource,
+        namespace: str,
+        options: WatchOptions,
+        shown: Callable[[Json], Json] | None = None,
+    ) -> Watch:
+        """An open watch; `shown` turns each object into what is sent for it."""
+        return Watch(self.store, resource, namespace, options, shown)
 
     async def create(
         self, resource: Resource, namespace: str, obj: Json, options: Options = _NO_OPTIONS

@@ -6,8 +6,9 @@ import msgspec
 from aiohttp import web
 
 from quorate.api.meta import Json
-from quorate.embedded import body, errors, query
+from quorate.embedded import body, errors, negotiation, query
 from quorate.embedded.errors import ApiError
+from quorate.embedded.negotiation import Form
 from quorate.embedded.options import DeleteOptions, Options, Patch, User
 from quorate.embedded.patching import media_types
 from quorate.embedded.registry import Resource
@@ -38,6 +39,11 @@ class Call:
     def options(self) -> Options:
         agent = self.request.headers.get("User-Agent", "")
         return query.write_options(self.request.query, self.user, agent)
+
+    @property
+    def form(self) -> Form:
+        request = self.request
+        return negotiation.wanted(request.headers.get("Accept", ""), request.query.get("includeObject", ""))
 
     async def tree(self, accepted: tuple[str, ...] = body.ACCEPTED) -> Any:
         return body.decoded(await read(self.request), self.request.headers.get("Content-Type", ""), accepted)
@@ -79,8 +85,9 @@ def reply(obj: Json, options: Options | None = None, *, status: int = 200) -> we
     return response
 
 
-def raw_reply(data: bytes, status: int = 200) -> web.Response:
-    return web.Response(body=data, status=status, headers=HEADERS)
+def raw_reply(data: bytes, status: int = 200, *, media_type: str = negotiation.JSON) -> web.Response:
+    headers = HEADERS if media_type == negotiation.JSON else {**HEADERS, "Content-Type": media_type}
+    return web.Response(body=data, status=status, headers=headers)
 
 
 def refusal(error: ApiError) -> web.Response:

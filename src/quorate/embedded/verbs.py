@@ -7,10 +7,10 @@ from collections.abc import Awaitable, Callable
 
 from aiohttp import web
 
-from quorate.embedded import deletion, query
+from quorate.embedded import deletion, negotiation, query
 from quorate.embedded.apiserver import ApiServer
 from quorate.embedded.call import HEADERS, Call, raw_reply, reply
-from quorate.embedded.representation import list_raw, served, served_raw
+from quorate.embedded.representation import list_raw, served
 
 Verb = Callable[[ApiServer, Call], Awaitable[web.StreamResponse]]
 
@@ -22,18 +22,21 @@ async def create(api: ApiServer, call: Call) -> web.StreamResponse:
 
 
 async def get(api: ApiServer, call: Call) -> web.StreamResponse:
+    form = call.form
     entry = api.entry(call.resource, call.path.namespace, call.path.name)
-    return raw_reply(served_raw(call.resource, entry))
+    return raw_reply(negotiation.one(form, call.resource, entry, api.now()), media_type=form.media_type)
 
 
 async def list_(api: ApiServer, call: Call) -> web.StreamResponse:
+    form = call.form
     page = api.list(call.resource, call.path.namespace, query.list_options(call.request.query, call.resource))
-    return raw_reply(list_raw(call.resource, page))
+    return raw_reply(negotiation.many(form, call.resource, page, api.now()), media_type=form.media_type)
 
 
 async def watch(api: ApiServer, call: Call) -> web.StreamResponse:
     options = query.watch_options(call.request.query, call.resource)
-    events = api.watch(call.resource, call.path.namespace, options)
+    shown = negotiation.for_watch(call.form, call.resource, api.now)
+    events = api.watch(call.resource, call.path.namespace, options, shown)
     response = web.StreamResponse(headers=HEADERS)
     response.enable_chunked_encoding()
     try:

@@ -5,21 +5,21 @@ is refused with 410; a reader that is too slow is cut off with an ERROR event of
 """
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from typing import TYPE_CHECKING
 
 import msgspec
 
+from quorate.api.meta import Json
 from quorate.embedded.errors import ApiError, bad_request, gone
 from quorate.embedded.options import WatchOptions
 from quorate.embedded.registry import Resource
-from quorate.embedded.representation import served_raw
+from quorate.embedded.representation import served, served_raw
 from quorate.embedded.selectors import Selection
 from quorate.embedded.shelf import Entry
 from quorate.embedded.store import Event, Store, TooOldError
 
 if TYPE_CHECKING:
-    from quorate.api.meta import Json
     from quorate.embedded.subscription import Subscription
 
 _encode = msgspec.json.Encoder().encode
@@ -29,7 +29,16 @@ BOOKMARK_SECONDS = 60.0
 class Watch:
     """An open watch; iterate `lines()` to serve it and `close()` it in any case."""
 
-    def __init__(self, store: Store, resource: Resource, namespace: str, options: WatchOptions) -> None:
+    def __init__(
+        self,
+        store: Store,
+        resource: Resource,
+        namespace: str,
+        options: WatchOptions,
+        shown: Callable[[Json], Json] | None = None,
+    ) -> None:
+        """`shown` turns each object into what is sent for it; without it the stored bytes are sent."""
+        self._shown = shown
         self._store = store
         self._resource = resource
         self._namespace = namespace
@@ -104,14 +113,16 @@ class Watch:
         if not self._options.selection.everything:
             type_ = transition(event, self._options.selection)
             return _framed(type_, self._raw(event.entry)) if type_ else b""
-        if event.entry.object["apiVersion"] != self._resource.api_version:
+        if self._shown or event.entry.object["apiVersion"] != self._resource.api_version:
             return _framed(event.type.encode(), self._raw(event.entry))
         if event.frame is None:
             event.frame = _framed(event.type.encode(), event.entry.raw)
         return event.frame
 
     def _raw(self, entry: Entry) -> bytes:
-        return served_raw(self._resource, entry)
+        if self._shown is None:
+            return served_raw(self._resource, entry)
+        return _encode(self._shown(served(self._resource, entry.object)))
 
     def _bookmark(self, revision: int, *, initial_end: bool = False) -> bytes:
         metadata: Json = {"resourceVersion": str(revision), "creationTimestamp": None}
