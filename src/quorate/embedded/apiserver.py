@@ -14,7 +14,7 @@ from quorate.embedded import binding, creation, deletion, errors, eviction, list
 from quorate.embedded.deletion import Deleted
 from quorate.embedded.options import DeleteOptions, ListOptions, Options, Patch, WatchOptions
 from quorate.embedded.registry import Registry, Resource
-from quorate.embedded.representation import copied, served
+from quorate.embedded.representation import served
 from quorate.embedded.shelf import Entry
 from quorate.embedded.store import Store
 from quorate.embedded.updating import Target
@@ -76,10 +76,10 @@ class ApiServer:
     async def create(
         self, resource: Resource, namespace: str, obj: Json, options: Options = _NO_OPTIONS
     ) -> Json:
-        return await creation.create(self, resource, namespace, copied(obj), options)
+        return await creation.create(self, resource, namespace, obj, options)
 
     async def update(self, target: Target, obj: Json, options: Options = _NO_OPTIONS) -> Json:
-        return await updating.update(self, target, copied(obj), options)
+        return await updating.update(self, target, obj, options)
 
     async def patch(self, target: Target, patch: Patch, options: Options = _NO_OPTIONS) -> tuple[Json, bool]:
         """The object as it is stored now, and whether the patch created it."""

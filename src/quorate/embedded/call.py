@@ -6,7 +6,7 @@ import msgspec
 from aiohttp import web
 
 from quorate.api.meta import Json
-from quorate.embedded import body, errors, negotiation, query
+from quorate.embedded import body, errors, intake, negotiation, query, typed
 from quorate.embedded.errors import ApiError
 from quorate.embedded.negotiation import Form
 from quorate.embedded.options import DeleteOptions, Options, Patch, User
@@ -48,9 +48,13 @@ class Call:
     async def tree(self, accepted: tuple[str, ...] = body.ACCEPTED) -> Any:
         return body.decoded(await read(self.request), self.request.headers.get("Content-Type", ""), accepted)
 
-    async def object(self) -> Json:
-        """The body as an object of the resource's kind."""
-        return body.typed(await self.tree(), self.resource)
+    async def object(self, options: Options) -> Json:
+        """The body as an object of the resource's kind; of a key that stands twice the last counts."""
+        data = await read(self.request)
+        tree = body.decoded(data, self.request.headers.get("Content-Type", ""))
+        if options.field_validation != "Ignore" and data[:1] == b"{":
+            intake.complain(self.resource, typed.duplicates(data, tree), options)
+        return body.typed(tree, self.resource)
 
     async def patch(self) -> Patch:
         media_type = self.request.headers.get("Content-Type", "").split(";", 1)[0].strip().lower()

@@ -21,8 +21,8 @@ _SERVER_SIDE = ("uid", "resourceVersion", "selfLink", "deletionTimestamp", "dele
 async def create(
     server: "ApiServer", resource: Resource, namespace: str, body: Json, options: Options
 ) -> Json:
-    """Store the body, which nobody else holds; dry-run does everything but that."""
-    obj = _owned_by_server(resource, namespace, body)
+    """Store the body; dry-run does everything but that."""
+    obj = _owned_by_server(resource, namespace, intake.read(resource, body, options))
     metadata = obj["metadata"]
     intake.check_namespace(server, resource, namespace, metadata.get("name", ""))
     obj = intake.completed(resource, obj)

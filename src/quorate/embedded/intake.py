@@ -6,11 +6,12 @@
 from typing import TYPE_CHECKING
 
 from quorate.api.meta import Json
-from quorate.embedded import defaults, errors, managedfields, validation
+from quorate.embedded import defaults, errors, managedfields, typed, validation
 from quorate.embedded.managedfields import Writer
 from quorate.embedded.objectmeta import timestamp
 from quorate.embedded.options import Options
 from quorate.embedded.registry import Resource
+from quorate.embedded.representation import copied
 from quorate.embedded.shape import shape_of
 from quorate.embedded.store import Key
 
@@ -44,6 +45,27 @@ def check_namespace(server: "ApiServer", resource: Resource, namespace: str, nam
         }
         error.status["details"]["causes"] = [cause]
         raise error
+
+
+def read(resource: Resource, tree: Json, options: Options) -> Json:
+    """A fresh object of the kind, in normal form; what does not belong there is refused, told or dropped."""
+    if resource.definition is not None:
+        return copied(tree)
+    try:
+        obj, complaints = typed.decode(shape_of(resource), tree)
+    except typed.WrongTypeError as error:
+        raise errors.bad_request(typed.refusal(resource.kind, resource.version, str(error))) from None
+    complain(resource, complaints, options)
+    return obj
+
+
+def complain(resource: Resource, complaints: list[str], options: Options) -> None:
+    """Refuse unknown and repeated fields, warn of them or be silent, as the request wishes."""
+    if not complaints or options.field_validation == "Ignore":
+        return
+    if options.field_validation == "Strict":
+        raise errors.bad_request(typed.strict_refusal(resource.kind, resource.version, complaints))
+    options.warnings.extend(complaints)
 
 
 def completed(resource: Resource, obj: Json) -> Json:

@@ -8,8 +8,11 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+import msgspec
+
 from quorate.api.meta import Json
-from quorate.embedded import body, causes, creation, errors, managedfields, scale, updating
+from quorate.embedded import body, causes, creation, errors, intake, managedfields, scale, updating
+from quorate.embedded.errors import ApiError
 from quorate.embedded.fieldset import MalformedFields
 from quorate.embedded.objectmeta import timestamp
 from quorate.embedded.options import Options, Patch
@@ -29,6 +32,14 @@ STRATEGIC_MERGE_PATCH = "application/strategic-merge-patch+json"
 APPLY = "application/apply-patch+yaml"
 MEDIA_TYPES = (JSON_PATCH, MERGE_PATCH, STRATEGIC_MERGE_PATCH, APPLY)
 _CUSTOM_MEDIA_TYPES = (JSON_PATCH, MERGE_PATCH, APPLY)
+
+
+class _Nothing(NamedTuple):
+    """What a refused patch is said to be of."""
+
+    group: str = ""
+    kind: str = ""
+    plural: str = ""
 
 
 class _PatchOptions(NamedTuple):
@@ -51,7 +62,7 @@ async def patch(server: "ApiServer", target: Target, document: Patch, options: O
     patched = _patcher(shape_of(target.resource), document)
 
     def make(old: Json) -> Json:
-        return _same_object(target, patched(old))
+        return _read(target, patched(old), options)
 
     return await updating.change(server, target, make, options), False
 
@@ -128,6 +139,17 @@ def _blank(target: Target) -> Json:
     if target.namespace:
         metadata["namespace"] = target.namespace
     return {"apiVersion": target.resource.api_version, "kind": target.resource.kind, "metadata": metadata}
+
+
+def _read(target: Target, patched: Any, options: Options) -> Json:
+    """The patched tree as an object; unlike a body that is none, it is refused with 422."""
+    obj = _same_object(target, patched)
+    try:
+        return intake.read(target.resource, obj, options)
+    except ApiError as error:
+        text = str(error).partition(": ")[2]
+        cause = causes.invalid("patch", msgspec.json.encode(obj).decode(), text)
+        raise errors.invalid(_Nothing(), "", [cause]) from None
 
 
 def _same_object(target: Target, patched: Any) -> Json:

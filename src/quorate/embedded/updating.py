@@ -16,7 +16,7 @@ from quorate.embedded import causes, errors, intake
 from quorate.embedded.objectmeta import carried_over, has_generation
 from quorate.embedded.options import Options
 from quorate.embedded.registry import Resource
-from quorate.embedded.representation import copied, served
+from quorate.embedded.representation import served
 from quorate.embedded.store import AbsentError, Key, StaleError
 
 if TYPE_CHECKING:
@@ -68,7 +68,7 @@ async def _taken_in(server: "ApiServer", target: Target, states: tuple[Json, Jso
     old, new = states
     if new == old:
         return old
-    new = copied(new)
+    new = intake.read(target.resource, new, options)
     if target.subresource != "status":
         new = intake.completed(target.resource, new)
     if not options.ownership_settled:

@@ -17,7 +17,7 @@ Verb = Callable[[ApiServer, Call], Awaitable[web.StreamResponse]]
 
 async def create(api: ApiServer, call: Call) -> web.StreamResponse:
     options = call.options
-    stored = await api.create(call.resource, call.path.namespace, await call.object(), options)
+    stored = await api.create(call.resource, call.path.namespace, await call.object(options), options)
     return reply(stored, options, status=201)
 
 
@@ -52,7 +52,7 @@ async def watch(api: ApiServer, call: Call) -> web.StreamResponse:
 
 async def update(api: ApiServer, call: Call) -> web.StreamResponse:
     options = call.options
-    return reply(await api.update(call.target, await call.object(), options), options)
+    return reply(await api.update(call.target, await call.object(options), options), options)
 
 
 async def patch(api: ApiServer, call: Call) -> web.StreamResponse:
