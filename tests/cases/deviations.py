@@ -4,11 +4,13 @@ A rule looks at what a case contains and at what was expected and got, never at 
 same for cases not seen here. Adapters call `explain` with a mismatch and report the first rule that holds.
 """
 
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
 Json = dict[str, Any]
+Difference = tuple[Any, Any]
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,6 +22,48 @@ class Mismatch:
     expected: Any
     got: Any
 
+    @property
+    def differences(self) -> dict[str, Difference]:
+        """Expected and got by path, for each leaf that differs; list indices are part of the path."""
+        return dict(_differences("", self.expected, self.got))
+
+    @property
+    def objects(self) -> list[Json]:
+        """Every object of the case, in its first and its later states."""
+        later = [step["object"] for step in self.case.get("steps", ()) if "object" in step]
+        others = [self.case.get("owner"), self.case.get("pod"), *self.case.get("ownerChain", ())]
+        return [found for found in (*self.case.get("objects", ()), *later, *others) if found]
+
+    def of_kind(self, *kinds: str) -> list[Json]:
+        return [found for found in self.objects if found.get("kind") in kinds]
+
+    @property
+    def pods(self) -> list[Json]:
+        return [*self.of_kind("Pod"), *filter(None, [self.case.get("pod")])]
+
+    def said(self, key: str) -> list[str]:
+        """What objects say under a label or an annotation."""
+        metas = [found.get("metadata") or {} for found in self.objects]
+        found = [(meta.get(part) or {}).get(key) for meta in metas for part in ("labels", "annotations")]
+        return [value for value in found if value is not None]
+
+    @property
+    def is_refused_only_upstream(self) -> bool:
+        """Upstream refuses what we group."""
+        return any(expected is True and got is False for expected, got in self._errors)
+
+    @property
+    def is_refused_only_here(self) -> bool:
+        return any(expected is False and got is True for expected, got in self._errors)
+
+    @property
+    def _errors(self) -> list[Difference]:
+        return [pair for path, pair in self.differences.items() if path.endswith("error")]
+
+    def differs_only_at(self, *endings: str) -> bool:
+        """Every difference is in one of these places, wherever in the tree they are."""
+        return all(any(f".{ending}" in path for ending in endings) for path in self.differences)
+
 
 @dataclass(frozen=True, slots=True)
 class Rule:
@@ -30,27 +74,272 @@ class Rule:
     holds: Callable[[Mismatch], bool]
 
 
-def _refuses_both_minimums(mismatch: Mismatch) -> bool:
-    """Upstream refuses a root or an inner group because of a `minMember`, which counts descendants here."""
-    if mismatch.topic != "podgroup_admission":
-        return False
-    structural, minimums = mismatch.expected
-    refused = ("are mutually exclusive", "minMember cannot be set on a mid-level SubGroup")
-    return any(text in message for message in (*structural, *minimums) for text in refused)
-
-
-RULES: tuple[Rule, ...] = (
-    Rule(
-        "both minimums",
-        "minMember on a group with children counts the pods below it and may stand beside minSubGroup",
-        _refuses_both_minimums,
-    ),
-)
-
-
 def explain(mismatch: Mismatch) -> str:
     """The name and reason of the rule that covers the mismatch, or nothing."""
-    for rule in RULES:
+    for rule in RULES.get(mismatch.topic, ()):
         if rule.holds(mismatch):
             return f"{rule.name}: {rule.reason}"
     return ""
+
+
+def _differences(path: str, expected: Any, got: Any) -> Iterator[tuple[str, Difference]]:
+    if isinstance(expected, dict) and isinstance(got, dict):
+        for key in sorted({*expected, *got}, key=str):
+            yield from _differences(f"{path}.{key}", expected.get(key), got.get(key))
+    elif isinstance(expected, list) and isinstance(got, list) and len(expected) == len(got):
+        for place, pair in enumerate(zip(expected, got, strict=True)):
+            yield from _differences(f"{path}.{place}", *pair)
+    elif expected != got:
+        yield path, (expected, got)
+
+
+# Pod grouper.
+
+TOOL_KEY = re.compile(
+    r"\.(labels|annotations)\.([a-z]+\.)*(kubernetes\.io|helm\.sh|argoproj\.io|fluxcd\.io)/"
+)
+MEMBERSHIP_KEY = re.compile(r"\.(labels|annotations)\.(pod-group-name|kai\.scheduler/subgroup-name)$")
+DNS_LABEL = re.compile(r"[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?")
+PREEMPTIBILITY = "kai.scheduler/preemptibility"
+UPSTREAM_VERSIONS = {
+    ("kubeflow.org", "Notebook"): {"v1beta1"},
+    ("kubeflow.org", "TFJob"): {"v1"},
+    ("kubeflow.org", "PyTorchJob"): {"v1"},
+    ("kubeflow.org", "XGBoostJob"): {"v1"},
+    ("kubeflow.org", "JAXJob"): {"v1"},
+    ("kubeflow.org", "MPIJob"): {"v1", "v2beta1"},
+    ("kubeflow.org", "ScheduledWorkflow"): {"v1alpha1"},
+    ("trainer.kubeflow.org", "TrainJob"): {"v1alpha1"},
+    ("jobset.x-k8s.io", "JobSet"): {"v1alpha2"},
+    ("leaderworkerset.x-k8s.io", "LeaderWorkerSet"): {"v1"},
+    ("grove.io", "PodCliqueSet"): {"v1alpha1"},
+    ("grove.io", "PodGangSet"): {"v1alpha1"},
+    ("ray.io", "RayCluster"): {"v1", "v1alpha1"},
+    ("ray.io", "RayJob"): {"v1", "v1alpha1"},
+    ("ray.io", "RayService"): {"v1", "v1alpha1"},
+    ("serving.knative.dev", "Service"): {"v1"},
+    ("argoproj.io", "Workflow"): {"v1alpha1"},
+    ("batch", "Job"): {"v1"},
+    ("batch", "CronJob"): {"v1"},
+    ("apps", "Deployment"): {"v1"},
+    ("amlarc.azureml.com", "AmlJob"): {"v1alpha1"},
+    ("egx.nvidia.io", "SPOTRequest"): {"v1"},
+    ("run.ai", "RunaiJob"): {"v1"},
+}
+
+
+def _dig(tree: Any, *path: str) -> Any:
+    for name in path:
+        tree = tree.get(name) if isinstance(tree, dict) else None
+    return tree
+
+
+def _tool_keys(m: Mismatch) -> bool:
+    keys = (TOOL_KEY, MEMBERSHIP_KEY)
+    return all(got is None and any(k.search(path) for k in keys) for path, (_, got) in m.differences.items())
+
+
+def _other_version(m: Mismatch) -> bool:
+    for found in m.objects:
+        group, _, version = str(found.get("apiVersion", "")).rpartition("/")
+        known = UPSTREAM_VERSIONS.get((group, str(found.get("kind"))))
+        if known is not None and version not in known:
+            return True
+    return False
+
+
+def _legacy(m: Mismatch) -> bool:
+    groups = [found for found in m.case.get("objects", ()) if found.get("kind") == "PodGroup"]
+    flat = any(not _dig(found, "spec", "subGroups") for found in groups)
+    per_pod = any(_dig(pod, "metadata", "annotations", "pod-group-name") for pod in m.pods)
+    return flat or (per_pod and bool(m.of_kind("Revision")))
+
+
+def _grove_queue(m: Mismatch) -> bool:
+    return bool(m.of_kind("PodGang")) and m.differs_only_at("spec.queue")
+
+
+def _preemptibility_values(m: Mismatch) -> bool:
+    if "semi-preemptible" not in m.said(PREEMPTIBILITY):
+        return bool(m.of_kind("PodGang")) and bool(m.said(PREEMPTIBILITY)) and m.is_refused_only_upstream
+    return m.differs_only_at("spec.preemptibility") or m.is_refused_only_upstream
+
+
+def _preemptibility_order(m: Mismatch) -> bool:
+    return m.differs_only_at("spec.preemptibility") and len(set(m.said(PREEMPTIBILITY))) > 1
+
+
+def _in_order(m: Mismatch) -> bool:
+    orders = [_dig(found, "spec", "startupPolicy", "startupPolicyOrder") for found in m.of_kind("JobSet")]
+    return "InOrder" in orders and m.differs_only_at("minSubGroup", "spec.subGroups")
+
+
+def _jobset_sizes(m: Mismatch) -> bool:
+    jobs = [job for found in m.of_kind("JobSet") for job in _dig(found, "spec", "replicatedJobs") or ()]
+    has_completions = any(_dig(job, "template", "spec", "completions") is not None for job in jobs)
+    has_none = any(job.get("replicas") == 0 for job in jobs)
+    return (has_completions or has_none) and m.differs_only_at("minSubGroup", "spec.subGroups")
+
+
+def _knative(m: Mismatch) -> bool:
+    return bool(m.of_kind("Revision")) and m.differs_only_at(
+        "spec.preemptibility", "spec.topologyConstraint", "spec.priorityClassName", "labels", "annotations"
+    )
+
+
+def _lws_size(m: Mismatch) -> bool:
+    sizes = [_dig(found, "spec", "leaderWorkerTemplate", "size") for found in m.of_kind("LeaderWorkerSet")]
+    said = m.said("leaderworkerset.sigs.k8s.io/size")
+    return bool(sizes) and any(text != str(size) for text in said for size in sizes)
+
+
+def _lws_segments(m: Mismatch) -> bool:
+    return bool(m.of_kind("LeaderWorkerSet")) and m.is_refused_only_upstream
+
+
+def _priority(m: Mismatch) -> bool:
+    named = [*m.said("priorityClassName"), *(_dig(pod, "spec", "priorityClassName") for pod in m.pods)]
+    return m.differs_only_at("spec.priorityClassName") and len({name for name in named if name}) > 1
+
+
+def _own_policy(m: Mismatch) -> bool:
+    policies = [_dig(found, "spec", "runPolicy", "schedulingPolicy") or {} for found in m.objects]
+    return m.differs_only_at("spec.queue", "spec.priorityClassName") and any(
+        policy.get("queue") or policy.get("priorityClass") for policy in policies
+    )
+
+
+def _over(m: Mismatch) -> bool:
+    return any(
+        _dig(pod, "status", "phase") in {"Succeeded", "Failed"} or _dig(pod, "metadata", "deletionTimestamp")
+        for pod in m.pods
+    )
+
+
+def _undefaulted_replicas(m: Mismatch) -> bool:
+    specs = [
+        value
+        for found in m.objects
+        for key, value in (found.get("spec") or {}).items()
+        if "ReplicaSpecs" in key
+    ]
+    is_missing = any("replicas" not in role for roles in specs if roles for role in roles.values())
+    return is_missing and (m.is_refused_only_upstream or m.differs_only_at("minMember"))
+
+
+def _elastic_zero(m: Mismatch) -> bool:
+    groups = [
+        group for found in m.of_kind("RayCluster") for group in _dig(found, "spec", "workerGroupSpecs") or ()
+    ]
+    return any(group.get("minReplicas") == 0 for group in groups) and m.differs_only_at("minMember")
+
+
+def _numbers(m: Mismatch) -> bool:
+    texts = [*m.said("kai.scheduler/segment-size"), *m.said("kai.scheduler/batch-min-member")]
+    return m.is_refused_only_here and any(re.fullmatch(r"-\d+|0", text) for text in texts)
+
+
+def _names(m: Mismatch) -> bool:
+    expected = [name for path, (name, _) in m.differences.items() if path.endswith((".name", ".parent"))]
+    groups = [
+        group
+        for found in m.case["expect"].get("podGroups", ())
+        for group in found["spec"].get("subGroups", ())
+    ]
+    names = [group["name"] for group in groups]
+    is_refused = len(set(names)) < len(names) or any(not DNS_LABEL.fullmatch(name) for name in names)
+    return bool(expected) and is_refused
+
+
+def _pruned(m: Mismatch) -> bool:
+    """Labels and annotations that the owner had before a later step took them away, and stale subgroups."""
+    places = m.differs_only_at("labels", "annotations", "subGroup")
+    return places and all(got is None for _, got in m.differences.values())
+
+
+def _disagreeing(m: Mismatch) -> bool:
+    fields = (
+        "spec.preemptibility",
+        "spec.priorityClassName",
+        "spec.queue",
+        "labels",
+        "annotations",
+        "spec.preemption",
+    )
+    reconciled = {step["pod"] for step in m.case.get("steps", ()) if step["op"] == "reconcile"}
+    return len(reconciled) > 1 and m.differs_only_at(*fields)
+
+
+def _cron_minimum(m: Mismatch) -> bool:
+    return bool(m.of_kind("CronJob")) and m.differs_only_at("spec.minMember")
+
+
+def _controller_owner(m: Mismatch) -> bool:
+    references = [_dig(found, "metadata", "ownerReferences") or () for found in m.objects]
+    return any(len(refs) > 1 and any(ref.get("controller") for ref in refs[1:]) for refs in references)
+
+
+GROUPER_RULES = (
+    Rule("tool metadata", "what tools write for themselves is not copied to PodGroups", _tool_keys),
+    Rule(
+        "any version",
+        "kinds match by group and kind, so that a new API version keeps its gang",
+        _other_version,
+    ),
+    Rule(
+        "no legacy shapes",
+        "an older shape of a PodGroup is brought to the shape that its workload has",
+        _legacy,
+    ),
+    Rule("queue of Grove", "the queue label on a PodCliqueSet becomes the queue of the gang", _grove_queue),
+    Rule(
+        "preemptibility values",
+        "semi-preemptible is a value; an invalid one warns and refuses nobody",
+        _preemptibility_values,
+    ),
+    Rule(
+        "preemptibility order", "the top owner's label decides before those below it", _preemptibility_order
+    ),
+    Rule(
+        "ordered JobSet",
+        "the first job is required and later ones are optional, not any one of them",
+        _in_order,
+    ),
+    Rule(
+        "sizes of a JobSet",
+        "completions bound a replica's members; a job without replicas has no group",
+        _jobset_sizes,
+    ),
+    Rule("labels of Knative", "preemptibility, topology and priority of a Revision are read", _knative),
+    Rule("size of an LWS group", "a group has the size it was made with while the set is resized", _lws_size),
+    Rule(
+        "segments of an LWS",
+        "segments of one pod, and a leader that starts first, are grouped",
+        _lws_segments,
+    ),
+    Rule(
+        "priority order",
+        "owners are asked before the pod, and a name that does not exist hides no other",
+        _priority,
+    ),
+    Rule("Kubeflow's own policy", "queue and priority in runPolicy.schedulingPolicy are read", _own_policy),
+    Rule("pods that are over", "finished pods and pods being deleted get no new gang", _over),
+    Rule(
+        "replicas default to one",
+        "a role that names no replicas has one, as its operator defaults it",
+        _undefaulted_replicas,
+    ),
+    Rule("scale to zero", "minReplicas 0 means that no worker is required", _elastic_zero),
+    Rule("numbers", "sizes below one and negative minimums are refused with the name of the field", _numbers),
+    Rule("names", "groups get distinct DNS labels, so that the API server accepts the PodGroup", _names),
+    Rule("nothing stale", "labels the owner no longer has and stale subgroup labels are removed", _pruned),
+    Rule(
+        "pods that disagree",
+        "the first pod by name decides, whichever was seen last, with one warning",
+        _disagreeing,
+    ),
+    Rule("runs of a CronJob", "batch-min-member works on them as on any other Job", _cron_minimum),
+    Rule("controller first", "of several owners the controller is followed", _controller_owner),
+)
+
+RULES: dict[str, tuple[Rule, ...]] = {"grouper": GROUPER_RULES}

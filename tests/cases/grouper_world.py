@@ -56,6 +56,7 @@ class World:
     def __init__(self, objects: Iterable[Json], config: Json, forbidden: Iterable[str]) -> None:
         self._objects: dict[Key, Json] = {}
         self._applied: dict[Key, Json] = {}
+        self._seen: set[str] = set()
         self._config = config
         self._forbidden = frozenset(_group_kind(name) for name in forbidden)
         for found in objects:
@@ -76,9 +77,9 @@ class World:
                 raise AssertionError(f"unknown step {other!r}")
         return Done()
 
-    def context(self, scheduler: str = "") -> Context:
+    def context(self, *schedulers: str) -> Context:
         settings = Settings(
-            scheduler_names=frozenset({scheduler or self._config.get("schedulerName") or "kai-scheduler"}),
+            scheduler_names=frozenset({*schedulers, self._config.get("schedulerName") or "kai-scheduler"}),
             queue_label=self._config.get("queueLabelKey") or labels.QUEUE,
             node_pool_label=self._config.get("nodePoolLabelKey") or labels.NODE_POOL,
             knative_gangs=self._config.get("knativeGangSchedule", True),
@@ -114,8 +115,10 @@ class World:
     def _reconcile(self, namespace: str, name: str) -> Done:
         """What the controller does for one pod: group its workload, write its gang and its own membership."""
         pod = _pod(self._objects["", "Pod", namespace, name])
+        self._seen.add(pod.metadata.key)
         context = self.context()
-        grouping = core.group(self._workload(pod, context), context)
+        shown, beside = self._workload(pod, context)
+        grouping = core.group(shown, context, beside)
         done = Done()
         for warned in grouping.warnings:
             if warned.is_refusal and warned.pod.metadata.name == name:
@@ -126,15 +129,12 @@ class World:
                 self._carry_out(gang, mine, context.settings, done)
         return done
 
-    def _workload(self, pod: Pod, context: Context) -> list[Pod]:
-        """The pod and all pods with the same top owner."""
+    def _workload(self, pod: Pod, context: Context) -> tuple[list[Pod], tuple[Pod, ...]]:
+        """The pods with the same top owner: those the controller was shown so far, and the others."""
         top = _top(pod, context)
-        siblings = [found for found in self.pods() if found.metadata.namespace == pod.metadata.namespace]
-        return [
-            found
-            for found in siblings
-            if found.metadata.uid == pod.metadata.uid or _top(found, context) == top
-        ]
+        siblings = [f for f in self.pods() if f.metadata.key == pod.metadata.key or _top(f, context) == top]
+        shown = [found for found in siblings if found.metadata.key in self._seen]
+        return shown, tuple(found for found in siblings if found.metadata.key not in self._seen)
 
     def _carry_out(
         self, gang: core.Gang, mine: list[tuple[Pod, str]], settings: Settings, done: Done
@@ -201,7 +201,6 @@ def _without(found: Json, before: Json, now: Json) -> Json:
     for name, value in found.items():
         if name in before and name not in now:
             continue
-        if isinstance(value, dict) and isinstance(before.get(name), dict) and isinstance(now.get(name), dict):
-            value = _without(value, before[name], now[name])
-        remains[name] = value
+        is_nested = all(isinstance(tree.get(name), dict) for tree in (found, before, now))
+        remains[name] = _without(value, before[name], now[name]) if is_nested else value
     return remains

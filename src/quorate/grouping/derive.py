@@ -12,9 +12,9 @@ import yaml
 
 from quorate.api import duration, labels
 from quorate.api.core import Pod
-from quorate.api.podgroup import PREEMPTIBILITIES
 from quorate.grouping.objects import Owner
 from quorate.grouping.subject import Context, Shape
+from quorate.rules.preemptibility import DEFAULT_PRIORITY, Claim, resolve
 
 # Written on workloads by tools that own them there; on a PodGroup they would make the tools own that too.
 TOOL_KEYS = re.compile(
@@ -42,7 +42,7 @@ def derive(shape: Shape, pods: tuple[Pod, ...], context: Context) -> Derived:
     warnings: list[str] = []
     first = _FirstPod(pods, warnings)
     return Derived(
-        queue=_queue(shape.source, first, context),
+        queue=_queue(shape, first, context),
         priority=shape.priority or _priority(shape, first, context, warnings),
         preemptibility=_preemptibility(shape, first, context, warnings),
         preemption_delay=_delay(shape, first, labels.PREEMPTION_DELAY, warnings),
@@ -82,14 +82,16 @@ class _FirstPod:
         return value
 
 
-def _queue(owner: Owner, first: _FirstPod, context: Context) -> str:
-    settings = context.settings
+def _queue(shape: Shape, first: _FirstPod, context: Context) -> str:
+    owner, settings = shape.source, context.settings
     named = owner.labels.get(settings.queue_label) or first.label(settings.queue_label)
     if named:
         return named
     project = owner.labels.get(labels.PROJECT) or first.label(labels.PROJECT)
     pool = first.label(settings.node_pool_label)
-    return (f"{project}-{pool}" if pool else project) if project else settings.default_queue
+    if project:
+        return f"{project}-{pool}" if pool else project
+    return shape.asked_queue or settings.default_queue
 
 
 def _priority(shape: Shape, first: _FirstPod, context: Context, warnings: list[str]) -> str:
@@ -101,24 +103,28 @@ def _priority(shape: Shape, first: _FirstPod, context: Context, warnings: list[s
             return name
         if name:
             warnings.append(f"{where}: PriorityClass {name!r} does not exist; create it or correct the name")
-    return shape.asked_priority or context.defaults.priority(shape.chain) or shape.default_priority
+    default = context.defaults.priority(shape.chain)
+    if default and default not in context.priority_classes:
+        warnings.append(
+            f"defaults ConfigMap: PriorityClass {default!r} does not exist; create it or correct the name"
+        )
+        default = ""
+    return shape.asked_priority or default or shape.default_priority
 
 
 def _preemptibility(shape: Shape, first: _FirstPod, context: Context, warnings: list[str]) -> str:
-    # the top owner decides before the owners below it, and these before the pods
-    asked = [
-        (owner.labels.get(labels.PREEMPTIBILITY, ""), f"label of {owner}") for owner in reversed(shape.chain)
+    """What owners ask for, top down, then pods, then the kind's default; empty: the priority decides."""
+    claims = [
+        Claim(f"label on {owner}", owner.labels.get(labels.PREEMPTIBILITY, ""))
+        for owner in reversed(shape.chain)
     ]
-    asked += [(first.label(labels.PREEMPTIBILITY), "label of the pods")]
-    for value, where in asked:
-        if value in PREEMPTIBILITIES:
-            return value
-        if value:
-            allowed = ", ".join(PREEMPTIBILITIES)
-            warnings.append(
-                f"{where}: {labels.PREEMPTIBILITY} {value!r} is none of {allowed}; it is not used"
-            )
-    return context.defaults.preemptibility(shape.chain)
+    claims += [
+        Claim("label on the pods", first.label(labels.PREEMPTIBILITY)),
+        Claim("defaults of the kind", context.defaults.preemptibility(shape.chain)),
+    ]
+    resolved = resolve(claims, DEFAULT_PRIORITY)
+    warnings.extend(resolved.warnings)
+    return resolved.value if any(claim.where == resolved.source for claim in claims) else ""
 
 
 def _delay(shape: Shape, first: _FirstPod, key: str, warnings: list[str]) -> str:
@@ -157,15 +163,15 @@ def _labels(owner: Owner, first: _FirstPod, context: Context) -> dict[str, str]:
     pool = context.settings.node_pool_label
     if pool not in found:
         extra[pool] = first.label(pool)
-    return {**found, **{key: value for key, value in extra.items() if value}}
+    return {**{key: value for key, value in extra.items() if value}, **found}
 
 
 def _annotations(shape: Shape, first: _FirstPod) -> dict[str, str]:
     found = _own(shape.source.annotations.items())
     user = first.annotation(labels.USER)
     return {
-        **found,
         **({labels.USER: user} if user else {}),
+        **found,
         labels.TOP_OWNER_METADATA: _top_owner(shape.described),
     }
 

@@ -37,7 +37,7 @@ class Gang:
 
 @dataclass(frozen=True, slots=True)
 class Warned:
-    """Something the owner of a pod should know; `is_refusal` if the pod could not be grouped because of it."""
+    """Something the owner of a pod should know; `is_refusal` if the pod was not grouped because of it."""
 
     pod: Pod
     message: str
@@ -50,10 +50,13 @@ class Grouping:
     warnings: tuple[Warned, ...] = ()
 
 
-def group(pods: Iterable[Pod], context: Context) -> Grouping:
-    """Group the pods of one workload; `NotFetchedError` names an object that the caller has to fetch first."""
+def group(pods: Iterable[Pod], context: Context, beside: tuple[Pod, ...] = ()) -> Grouping:
+    """Group the pods of one workload; `beside` are pods of it that exist but are not to be grouped now.
+
+    `NotFetchedError` names an object that the caller has to fetch before asking again.
+    """
     chains, warnings = _chains(pods, context)
-    subjects = _subjects(chains, context)
+    subjects = _subjects(chains, context, beside)
     shapes, refused = _shapes(subjects)
     gangs = []
     for members in _by_gang(shapes):
@@ -104,12 +107,14 @@ def _chains(pods: Iterable[Pod], context: Context) -> tuple[list[tuple[Pod, Chai
     return chains, warnings
 
 
-def _subjects(chains: Sequence[tuple[Pod, Chain]], context: Context) -> list[Subject]:
+def _subjects(
+    chains: Sequence[tuple[Pod, Chain]], context: Context, beside: tuple[Pod, ...]
+) -> list[Subject]:
     pods = tuple(pod for pod, _ in chains)
     subjects = []
     for pod, chain in chains:
         owners = deciding(chain.owners, owner_from_pod(pod), context.defaults)
-        subjects.append(Subject(pod, owners[-1], owners, pods, context))
+        subjects.append(Subject(pod, owners[-1], owners, pods, context, beside))
     return subjects
 
 

@@ -44,13 +44,17 @@ class Context:
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """One pod with the owner whose kind decides, and all pods of the same owner."""
+    """One pod with the owner whose kind decides.
+
+    `pods` are the pods of the same owner that are grouped, `beside` others that exist but are not.
+    """
 
     pod: Pod
     owner: Owner
     chain: tuple[Owner, ...]
     pods: tuple[Pod, ...]
     context: Context
+    beside: tuple[Pod, ...] = ()
 
     def label(self, name: str) -> str:
         return self.pod.metadata.label(name)
@@ -64,9 +68,9 @@ class Shape:
     """The gang a pod belongs to, as its kind sees it; the fields that all kinds share are derived later.
 
     `owner` is whom the PodGroup belongs to, `source` whose labels and annotations it takes over, `described`
-    who is named as top owner. `priority` was asked for in the kind's own way and comes before everything else,
-    `asked_priority` comes after what labels ask for; neither is checked. `constraint` is the kind's own way to
-    say what topology annotations say.
+    who is named as top owner. `priority` was asked for in the kind's own way and comes before all else,
+    `asked_priority` and `asked_queue` come after what labels ask for; none is checked. `constraint` is the
+    kind's own way to say what topology annotations say.
     """
 
     name: str
@@ -82,6 +86,7 @@ class Shape:
     chain: tuple[Owner, ...] = ()
     warnings: tuple[str, ...] = ()
     asked_priority: str = ""
+    asked_queue: str = ""
     constraint: TopologyConstraint | None = None
 
 

@@ -8,7 +8,6 @@ from quorate.grouping.objects import Owner
 WRAPPERS = frozenset(
     {
         ("argoproj.io", "Workflow"),
-        ("batch", "CronJob"),
         ("nvidia.com", "DynamoGraphDeployment"),
         ("run.ai", "DistributedInferenceWorkload"),
         ("run.ai", "DistributedWorkload"),
@@ -19,6 +18,9 @@ WRAPPERS = frozenset(
     }
 )
 
+# Wraps too, but keeps what it says to itself: each run is a Job of its own, labelled by the job template.
+SILENT = frozenset({("batch", "CronJob")})
+
 
 def deciding(owners: tuple[Owner, ...], pod: Owner, defaults: KindDefaults) -> tuple[Owner, ...]:
     """The chain up to the owner whose kind decides, that owner enriched by the wrappers above it.
@@ -26,11 +28,13 @@ def deciding(owners: tuple[Owner, ...], pod: Owner, defaults: KindDefaults) -> t
     A pod without owners, or with wrappers only, decides itself.
     """
     top = len(owners)
-    while top and owners[top - 1].group_kind in WRAPPERS:
+    while top and owners[top - 1].group_kind in WRAPPERS | SILENT:
         top -= 1
     chain = owners[:top] or (pod,)
     last = chain[-1]
     for wrapper in owners[top:]:
+        if wrapper.group_kind in SILENT:
+            continue
         last = last.inheriting({**_defaults(wrapper, defaults), **wrapper.labels}, wrapper.annotations)
     return (*chain[:-1], last)
 

@@ -108,6 +108,8 @@ def _constraint(spec: Any, topology: str) -> TopologyConstraint | None:
     required, preferred = str(dig(pack, "required") or ""), str(dig(pack, "preferred") or "")
     if not required and not preferred:
         return None
+    if not topology:
+        raise MalformedError(f"annotation {TOPOLOGY_NAME} is missing: levels are named, but of no Topology")
     return TopologyConstraint(
         topology=topology, required_topology_level=required, preferred_topology_level=preferred
     )

@@ -35,7 +35,7 @@ def mpi(subject: Subject) -> Shape:
     shape = _flat(subject, "mpiReplicaSpecs", (LAUNCHER, "Worker"))
     launchers = replicas(subject.owner, "mpiReplicaSpecs").get(LAUNCHER, 0)
     is_delayed = subject.owner.at("spec", "launcherCreationPolicy") == "WaitForWorkersReady"
-    if not is_delayed or any(_is_launcher(pod.metadata.labels) for pod in subject.pods):
+    if not is_delayed or any(_is_launcher(pod.metadata.labels) for pod in (*subject.pods, *subject.beside)):
         return shape
     assert shape.min_member is not None
     return replace(shape, min_member=max(0, shape.min_member - launchers))
@@ -47,7 +47,17 @@ def _is_launcher(labels: Mapping[str, str] | None) -> bool:
 
 
 def _flat(subject: Subject, field: str, required: tuple[str, ...]) -> Shape:
-    return replace(plain(subject), min_member=minimum(subject.owner, field, required))
+    return replace(trained(subject), min_member=minimum(subject.owner, field, required))
+
+
+def trained(subject: Subject) -> Shape:
+    """The plain shape with the queue and priority that the job's own scheduling policy names."""
+    policy = subject.owner.at("spec", "runPolicy", "schedulingPolicy")
+    return replace(
+        plain(subject),
+        asked_queue=str(dig(policy, "queue") or ""),
+        asked_priority=str(dig(policy, "priorityClass") or ""),
+    )
 
 
 def minimum(owner: Owner, field: str, required: tuple[str, ...]) -> int:

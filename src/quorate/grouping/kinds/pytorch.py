@@ -9,11 +9,12 @@ from quorate.grouping.kinds.kubeflow import (
     min_available,
     replicas,
     total_members,
+    trained,
 )
 from quorate.grouping.kinds.segments import Segments, segment_size
 from quorate.grouping.numbers import whole
 from quorate.grouping.objects import Owner, texts
-from quorate.grouping.subject import Shape, Subject, plain
+from quorate.grouping.subject import Shape, Subject
 from quorate.grouping.topology import segment_constraint
 
 FIELD = "pytorchReplicaSpecs"
@@ -39,7 +40,7 @@ def pytorch(subject: Subject) -> Shape:
             own = _segment(subject, segments) if role == "worker" else own
     known = {group.name for group in groups}
     return replace(
-        plain(subject),
+        trained(subject),
         min_member=needed,
         sub_groups=tuple(groups),
         sub_group=own if own in known else "",
@@ -59,7 +60,7 @@ def _segments(subject: Subject, workers: int, needed: int) -> Segments | None:
     template = texts(subject.owner.at("spec", FIELD, WORKER, "template", "metadata", "annotations"))
     sources = (subject.pod.metadata.annotations or {}, template)
     size = segment_size(sources)
-    if size is None:
+    if size is None or not workers:
         return None
     return Segments(size, workers, needed, segment_constraint(sources))
 
