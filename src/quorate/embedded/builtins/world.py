@@ -73,9 +73,8 @@ class World:
         if not pairs:
             pods: Iterable[Json] = self.all(kinds.POD, namespace)
         else:
-            nothing: _Keys = {}
-            sets = [self._filed.get(("label", namespace, key, value), nothing) for key, value in pairs]
-            pods = self._objects(min(sets, key=len))
+            sets = (self._filed.get(("label", namespace, key, value), {}) for key, value in pairs)
+            pods = self._objects(min(sets, key=_size))
         return [pod for pod in pods if matches(selector, pod["metadata"].get("labels"))]
 
     def _objects(self, keys: Iterable[Key]) -> list[Json]:
@@ -108,6 +107,10 @@ class World:
                 held.pop(key, None)
                 if not held:
                     del self._filed[place]
+
+
+def _size(keys: _Keys) -> int:
+    return len(keys)
 
 
 def _places(key: Key, item: Json) -> Iterator[_Place]:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from itertools import groupby
 
 from quorate.api.meta import Json, Kind
-from quorate.embedded import deletion, updating
+from quorate.embedded import updating
 from quorate.embedded.apiserver import ApiServer
 from quorate.embedded.builtins.recorder import Recorder
 from quorate.embedded.errors import ApiError
@@ -18,6 +18,11 @@ from quorate.plan import Change, Create, Delete, Emit, Patch, Ref
 from quorate.workloads.builtin import kinds, outcome
 
 _WIDEST = 32  # creates under way at once when admission webhooks make them wait
+_PROPAGATIONS: dict[str, Propagation] = {
+    "Foreground": "Foreground",
+    "Orphan": "Orphan",
+    "Background": "Background",
+}
 
 
 class Writer:
@@ -32,7 +37,7 @@ class Writer:
         self._user = user
 
     async def carry_out(self, about: Ref, changes: Sequence[Change]) -> None:
-        """In order; neighbouring creates go out in growing batches, so that one bad template costs one request."""
+        """In order; creates go out in growing batches, so that one bad template costs one request."""
         for is_create, run in groupby(changes, key=lambda change: isinstance(change, Create)):
             if is_create:
                 await self._create_all(about, [change for change in run if isinstance(change, Create)])
@@ -100,9 +105,13 @@ class Writer:
 
     async def set_status(self, target: Ref, status: Json) -> None:
         """Put the whole status in place."""
+        await self.revise_status(target, lambda _: status)
+
+    async def revise_status(self, target: Ref, make: Callable[[Json], Json]) -> None:
+        """Put in place the status that `make` derives from the object stored by then."""
 
         def changed(old: Json) -> Json:
-            return old if _is_other(target, old) else {**old, "status": status}
+            return old if _is_other(target, old) else {**old, "status": make(old)}
 
         await self._change(target, "status", changed)
 
@@ -113,17 +122,23 @@ class Writer:
             if error.reason != "NotFound":
                 raise
 
-    async def delete(self, target: Ref, *, propagation: str = "Background", grace: int | None = None) -> None:
-        named: dict[str, Propagation] = {
-            "Foreground": "Foreground",
-            "Orphan": "Orphan",
-            "Background": "Background",
-        }
-        options = DeleteOptions(
-            user=self._user, grace_period_seconds=grace, propagation=named.get(propagation), uid=target.uid
-        )
+    async def delete(
+        self, target: Ref, *, propagation: str | None = "Background", grace: int | None = None
+    ) -> None:
+        """With no propagation the object goes in the way that was asked for before."""
+        way = _PROPAGATIONS[propagation] if propagation is not None else None
+        options = DeleteOptions(user=self._user, grace_period_seconds=grace, propagation=way, uid=target.uid)
         try:
-            await deletion.delete(self._api, self._target(target), options)
+            await self._api.delete(self._target(target), options)
+        except ApiError as error:
+            if error.reason not in {"NotFound", "Conflict"}:
+                raise
+
+    async def bind(self, target: Ref, node: str) -> None:
+        meta = {"name": target.name, "namespace": target.namespace, "uid": target.uid}
+        body = {"metadata": meta, "target": {"apiVersion": "v1", "kind": "Node", "name": node}}
+        try:
+            await self._api.bind(self._target(target, "binding"), body, self._options)
         except ApiError as error:
             if error.reason not in {"NotFound", "Conflict"}:
                 raise

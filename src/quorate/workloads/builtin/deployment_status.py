@@ -87,33 +87,38 @@ def _progressing(item: Json, current: Json | None, counts: dict[str, int], now: 
         return _condition("Progressing", "Unknown", "DeploymentPaused", "Deployment is paused")
     if before is not None and before["reason"] == "DeploymentPaused":
         return _condition("Progressing", "Unknown", "DeploymentResumed", "Deployment is resumed")
-    subject = (
-        f'ReplicaSet "{rollout.name(current)}"' if current else f'Deployment "{item["metadata"]["name"]}"'
-    )
     desired = item["spec"].get("replicas", 1)
     if current and counts["updatedReplicas"] == counts["replicas"] == counts["availableReplicas"] == desired:
-        return _condition(
-            "Progressing", "True", "NewReplicaSetAvailable", f"{subject} has successfully progressed."
-        )
-    if before is None:
-        if current is None:
-            return None
-        return _condition(
-            "Progressing",
-            "True",
-            "NewReplicaSetCreated",
-            f'Created new replica set "{rollout.name(current)}"',
-        )
+        text = f"{_subject(item, current)} has successfully progressed."
+        return _condition("Progressing", "True", "NewReplicaSetAvailable", text)
+    if before is not None:
+        return _under_way(item, current, counts, before, now)
+    if current is None:
+        return None
+    text = f'Created new replica set "{rollout.name(current)}"'
+    return _condition("Progressing", "True", "NewReplicaSetCreated", text)
+
+
+def _under_way(
+    item: Json, current: Json | None, counts: dict[str, int], before: Json, now: float
+) -> Json | None:
+    """A rollout that moves renews its deadline; one that stands still runs into it."""
     if _moved(item, counts) or (before["reason"] == "NewReplicaSetAvailable" and _is_rolling(item, counts)):
-        text = f"{subject} is progressing."
+        text = f"{_subject(item, current)} is progressing."
         return {
             **_condition("Progressing", "True", "ReplicaSetUpdated", text),
             "lastUpdateTime": rfc3339(now),
         }
     if _timed_out(item, before, now):
-        text = f"{subject} has timed out progressing."
+        text = f"{_subject(item, current)} has timed out progressing."
         return _condition("Progressing", "False", "ProgressDeadlineExceeded", text)
     return None
+
+
+def _subject(item: Json, current: Json | None) -> str:
+    if current is not None:
+        return f'ReplicaSet "{rollout.name(current)}"'
+    return f'Deployment "{item["metadata"]["name"]}"'
 
 
 def _is_rolling(item: Json, counts: dict[str, int]) -> bool:

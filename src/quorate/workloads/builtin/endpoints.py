@@ -23,7 +23,7 @@ def endpoints(
     legacy: Json | None,
     zones: Mapping[str, str],
 ) -> Outcome:
-    """`matched` are the pods of the selector, `legacy` the Endpoints object, `zones` the zone of each node."""
+    """`matched` are the selector's pods, `legacy` the Endpoints object, `zones` the zone of each node."""
     if not service["spec"].get("selector") or is_deleting(service):
         return Outcome()
     if service["spec"].get("type") == "ExternalName":

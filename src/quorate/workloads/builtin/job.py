@@ -97,7 +97,7 @@ def _expire(item: Json, now: float) -> tuple[list[Change], float | None]:
 def _finish(
     item: Json, owned: Sequence[Json], counts: Counts, end: End, freed: list[Change], now: float
 ) -> Outcome:
-    """First the verdict (SuccessCriteriaMet, FailureTarget), then, with every pod ended, the last condition."""
+    """First the verdict (SuccessCriteriaMet, FailureTarget), then, with all pods ended, the last one."""
     running = [pod for pod in owned if pods.is_active(pod)]
     stopping = [pod for pod in owned if is_deleting(pod) and not pods.is_finished(pod)]
     stops = [delete(kinds.POD, pod) for pod in running]

@@ -45,7 +45,7 @@ class _Set(NamedTuple):
         return pods.is_available(pod, self.min_ready, self.now) and not is_deleting(pod)
 
     def revision_at(self, ordinal: int) -> str:
-        """A pod below the partition is created from the current revision, others from the update revision."""
+        """Pods below the partition keep the current revision."""
         if self.on_delete:
             return self.current
         if self.update != self.current and ordinal < self.wanted.start + self.partition:

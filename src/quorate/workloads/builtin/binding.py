@@ -1,0 +1,73 @@
+"""Claims and volumes of the fake storage class: when a claim is bound, and the volume made for it."""
+
+from collections.abc import Iterable
+
+from quorate.api.labels import HOSTNAME
+from quorate.api.meta import Json
+from quorate.workloads.builtin import kinds
+from quorate.workloads.builtin.outcome import Outcome, create, event, is_deleting, patch, ref
+
+SELECTED_NODE = "volume.kubernetes.io/selected-node"
+_WAITS = "WaitForFirstConsumer"
+
+
+def claim(
+    item: Json, storage_class: Json | None, provisioner: str, users: Iterable[Json], volume: Json | None
+) -> Outcome:
+    """`users` are the pods that name the claim, `volume` the one made for it, if it exists."""
+    if is_deleting(item) or item.get("status", {}).get("phase") == "Bound":
+        return Outcome()
+    if storage_class is None or storage_class.get("provisioner") != provisioner:
+        return Outcome(status=_pending(item))
+    node = _node(item, users)
+    if not node and storage_class.get("volumeBindingMode") == _WAITS:
+        text = "waiting for first consumer to be created before binding"
+        known = item.get("status", {}).get("phase") == "Pending"
+        about = ref(kinds.CLAIM, item)
+        return Outcome(() if known else (event(about, "WaitForFirstConsumer", text),), _pending(item))
+    name = f"pvc-{item['metadata']['uid']}"
+    if volume is None:
+        return Outcome(
+            (create(kinds.VOLUME, _volume(item, storage_class, name, node)),), _pending(item), wake=0.0
+        )
+    notes = {"pv.kubernetes.io/bind-completed": "yes", "pv.kubernetes.io/bound-by-controller": "yes"}
+    change = patch(kinds.CLAIM, item, {"metadata": {"annotations": notes}, "spec": {"volumeName": name}})
+    status = {
+        "phase": "Bound",
+        "accessModes": item["spec"].get("accessModes", []),
+        "capacity": dict(volume["spec"]["capacity"]),
+    }
+    return Outcome((change,), status)
+
+
+def _pending(item: Json) -> Json:
+    return {**item.get("status", {}), "phase": "Pending"}
+
+
+def _node(item: Json, users: Iterable[Json]) -> str:
+    """The node a scheduler selected, or where a pod that uses the claim runs already."""
+    chosen: str = (item["metadata"].get("annotations") or {}).get(SELECTED_NODE, "")
+    return chosen or next((pod["spec"]["nodeName"] for pod in users if pod["spec"].get("nodeName")), "")
+
+
+def _volume(item: Json, storage_class: Json, name: str, node: str) -> Json:
+    meta, spec = item["metadata"], item["spec"]
+    own = {"apiVersion": "v1", "kind": "PersistentVolumeClaim", "name": meta["name"]}
+    term = {"matchExpressions": [{"key": HOSTNAME, "operator": "In", "values": [node]}]}
+    affinity = {"nodeAffinity": {"required": {"nodeSelectorTerms": [term]}}} if node else {}
+    return {
+        "metadata": {
+            "name": name,
+            "annotations": {"pv.kubernetes.io/provisioned-by": storage_class["provisioner"]},
+        },
+        "spec": {
+            "accessModes": spec.get("accessModes", []),
+            "capacity": {"storage": spec["resources"]["requests"]["storage"]},
+            "claimRef": {**own, "namespace": meta["namespace"], "uid": meta["uid"]},
+            "hostPath": {"path": f"/var/quorate/{name}"},
+            "persistentVolumeReclaimPolicy": storage_class.get("reclaimPolicy", "Delete"),
+            "storageClassName": storage_class["metadata"]["name"],
+            "volumeMode": spec.get("volumeMode", "Filesystem"),
+            **affinity,
+        },
+    }
