@@ -7,10 +7,11 @@ import msgspec
 import yaml
 
 from quorate.api.meta import Json
+from quorate.embedded import protobuf
 from quorate.embedded.errors import bad_request, unsupported_media_type
 from quorate.embedded.registry import Resource
 
-ACCEPTED = ("application/json", "application/yaml")
+ACCEPTED = ("application/json", "application/yaml", protobuf.MEDIA_TYPE)
 _decode = msgspec.json.Decoder().decode
 
 
@@ -18,6 +19,8 @@ def decoded(data: bytes, content_type: str, accepted: tuple[str, ...] = ACCEPTED
     media_type = content_type.split(";", 1)[0].strip().lower() or "application/json"
     if media_type not in accepted:
         raise unsupported_media_type(accepted)
+    if media_type == protobuf.MEDIA_TYPE:
+        return protobuf.decode(data)
     return _yaml(data) if media_type.endswith("yaml") else _json(data)
 
 
