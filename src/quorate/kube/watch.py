@@ -133,7 +133,8 @@ class Reflector(Generic[T]):
         if isinstance(error, NotFound) and self._optional:
             self._cache.replace((), {}, "")
         elif not isinstance(error, ConnectionLost | Gone):
-            problem = f"{cause}: {error}"
+            hint = "; install its CustomResourceDefinition" if isinstance(error, NotFound) else ""
+            problem = f"{cause}: {error}{hint}"
             if self._cache.problem != problem:
                 log.warning("cannot watch %s: %s", self._cache.scope, problem)
             self._cache.problem = problem

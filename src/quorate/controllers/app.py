@@ -1,0 +1,175 @@
+"""The process: chosen controllers on one client, with health, an optional lease and an orderly end.
+
+`run` is for the command line, which makes the `Connection`; `quorate up` runs the same beside its cluster.
+"""
+
+import asyncio
+import os
+import socket
+from collections.abc import AsyncIterator, Callable, Coroutine
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+from quorate.controllers.grouper import Grouper
+from quorate.controllers.health import HealthServer
+from quorate.controllers.refusals import Refusals
+from quorate.controllers.runtime import Loop
+from quorate.controllers.scheduler import Scheduler
+from quorate.controllers.window import Window
+from quorate.grouping.subject import Settings as GroupingSettings
+from quorate.kube.apply import Writer
+from quorate.kube.auth import Connection
+from quorate.kube.caches import Caches
+from quorate.kube.client import Client
+from quorate.kube.errors import ConfigError
+from quorate.kube.leader import Election, Terms
+from quorate.plan import Ref
+from quorate.scheduling.policy import Policy
+
+# a step that has begun may finish; what is not written by then is planned again by the next process
+GRACE_SECONDS = 10.0
+
+
+@dataclass(frozen=True)
+class Settings:
+    """`only` empty means all controllers; a `lease` means that one process at a time works."""
+
+    only: tuple[str, ...] = ()
+    scheduler_name: str = "quorate"
+    policy: Policy = field(default_factory=Policy)
+    window_idle: float = 0.02
+    window_cap: float = 0.25
+    lease: Ref | None = None
+    terms: Terms = field(default_factory=Terms)
+    health_host: str = "0.0.0.0"  # noqa: S104 - the kubelet probes from outside the pod
+    health_port: int | None = None
+
+    def __post_init__(self) -> None:
+        for name in self.only:
+            if name not in CONTROLLERS:
+                raise ConfigError(f"no controller {name!r}; there are {', '.join(CONTROLLERS)}")
+
+
+@dataclass(frozen=True)
+class Bench:
+    """What controllers are built from."""
+
+    client: Client
+    caches: Caches
+    settings: Settings
+    refusals: Refusals = field(default_factory=Refusals)
+
+
+def grouper(bench: Bench) -> Loop[str]:
+    settings = GroupingSettings(scheduler_names=frozenset({bench.settings.scheduler_name}))
+    made = Grouper(bench.client, bench.caches, settings)
+    return Loop(made, Writer(bench.client, "quorate-grouper"), workers=8)
+
+
+def scheduler(bench: Bench) -> Loop[str]:
+    settings = bench.settings
+    made = Scheduler(
+        bench.caches,
+        bench.refusals,
+        scheduler_name=settings.scheduler_name,
+        policy=settings.policy,
+        window=Window(idle=settings.window_idle, cap=settings.window_cap),
+    )
+    return Loop(made, Writer(bench.client, "quorate-scheduler"), workers=1)
+
+
+CONTROLLERS: dict[str, Callable[[Bench], Loop[Any]]] = {
+    "grouper": grouper,
+    "scheduler": scheduler,
+}
+
+
+class App:
+    """One life of the process: may lead, lose the lease, and lead again with fresh caches."""
+
+    def __init__(self, client: Client, settings: Settings, stop: asyncio.Event) -> None:
+        self._client = client
+        self._settings = settings
+        self._stop = stop
+        self._caches: Caches | None = None
+
+    def problems(self) -> list[str]:
+        """What keeps the process from working; one that waits for the lease is ready to take over."""
+        return self._caches.problems() if self._caches else []
+
+    async def run(self, ready: Callable[[], None]) -> None:
+        lease = self._settings.lease
+        if lease is None:
+            await self._work(ready)
+            return
+        identity = f"{socket.gethostname()}-{os.getpid()}"
+        while not self._stop.is_set():
+            election = Election(self._client, lease, identity, self._settings.terms)
+            async with background(election.lead(lambda: self._work(ready)), self._stop_waited()) as tasks:
+                await first_of(*tasks)
+                if self._stop.is_set():
+                    await asyncio.wait(tasks[:1], timeout=GRACE_SECONDS)
+
+    async def _work(self, ready: Callable[[], None]) -> None:
+        """Fill the caches, run the loops until `stop`, and let them finish what they have begun."""
+        caches = self._caches = Caches(self._client)
+        bench = Bench(self._client, caches, self._settings)
+        loops = [CONTROLLERS[name](bench) for name in self._settings.only or CONTROLLERS]
+        try:
+            async with background(caches.run(), self._stop_waited()) as (watching, stopping):
+                async with background(caches.synced()) as (synced,):
+                    await first_of(watching, stopping, synced)
+                if self._stop.is_set():
+                    return
+                async with background(*(loop.run() for loop in loops)) as working:
+                    ready()
+                    await first_of(watching, stopping, *working)
+                    for loop in loops:
+                        loop.stop()
+                    await asyncio.wait(working, timeout=GRACE_SECONDS)
+        finally:
+            self._caches = None
+
+    async def _stop_waited(self) -> None:
+        await self._stop.wait()
+
+
+async def run(
+    connection: Connection,
+    settings: Settings,
+    stop: asyncio.Event,
+    *,
+    ready: Callable[[], None] = lambda: None,
+) -> None:
+    """Work until `stop` is set; `ready` is called each time the caches are filled and the loops run."""
+    async with Client(connection) as client:
+        app = App(client, settings, stop)
+        async with background(app.run(ready), serve_health(settings, app.problems)) as tasks:
+            await first_of(*tasks)
+
+
+async def serve_health(settings: Settings, problems: Callable[[], list[str]]) -> None:
+    if settings.health_port is None:
+        await asyncio.Event().wait()
+    else:
+        await HealthServer(problems).run(settings.health_host, settings.health_port)
+
+
+async def first_of(*tasks: asyncio.Task[None]) -> None:
+    """Until one of them ends; its failure is raised here."""
+    done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+    for task in done:
+        task.result()
+
+
+@asynccontextmanager
+async def background(*works: Coroutine[object, object, None]) -> AsyncIterator[list[asyncio.Task[None]]]:
+    """Tasks that are cancelled and awaited at the end, however it comes."""
+    tasks = [asyncio.create_task(work) for work in works]
+    try:
+        yield tasks
+    finally:
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)

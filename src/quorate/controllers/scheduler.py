@@ -1,0 +1,184 @@
+"""The scheduler as a controller: one key, `cycle`, dirty whenever anything it reads changes.
+
+A cycle waits for its batch window, decides over the whole snapshot, assumes its binds and evictions so that
+the next cycle sees them before the watch does, and forgets those that failed.
+"""
+
+import asyncio
+import time
+from datetime import UTC, datetime
+from functools import partial
+
+import msgspec
+import numpy as np
+
+from quorate.api import labels
+from quorate.api.composite import COMPOSITE_POD_GROUP, CompositePodGroup
+from quorate.api.core import NODE, POD, PRIORITY_CLASS, Node, Pod, PriorityClass
+from quorate.api.meta import Kind, Object
+from quorate.api.podgroup import POD_GROUP, POD_GROUP_ALIAS, PodGroup
+from quorate.api.queue import QUEUE, Queue
+from quorate.api.storage import (
+    PERSISTENT_VOLUME,
+    PERSISTENT_VOLUME_CLAIM,
+    PersistentVolume,
+    PersistentVolumeClaim,
+)
+from quorate.api.topology import TOPOLOGY, Topology
+from quorate.controllers.holds import Holds
+from quorate.controllers.refusals import Refusals
+from quorate.controllers.runtime import Step
+from quorate.controllers.window import Window
+from quorate.kube.caches import Caches
+from quorate.kube.keys import Keys
+from quorate.kube.outcome import Outcome, Result, Written
+from quorate.kube.resources import Scope
+from quorate.plan import Bind, Change, Emit, EventType, Evict, Refusal
+from quorate.scheduling.decide import decide
+from quorate.scheduling.encode import Encoder
+from quorate.scheduling.policy import Action, Policy
+from quorate.scheduling.snapshot import Snapshot
+
+# what is read, and whether the kind may be missing from the server
+READS: tuple[tuple[Kind, type[Object], bool], ...] = (
+    (NODE, Node, False),
+    (QUEUE, Queue, False),
+    (PRIORITY_CLASS, PriorityClass, False),
+    (TOPOLOGY, Topology, True),
+    (POD_GROUP, PodGroup, False),
+    (POD_GROUP_ALIAS, PodGroup, True),
+    (COMPOSITE_POD_GROUP, CompositePodGroup, True),
+    (PERSISTENT_VOLUME, PersistentVolume, True),
+    (PERSISTENT_VOLUME_CLAIM, PersistentVolumeClaim, True),
+    (POD, Pod, False),
+)
+CYCLE = "cycle"
+# a write that was accepted but not seen by then was lost with its watch event, or undone by someone
+ASSUMED_SECONDS = 30.0
+# staleness, delays and minimum runtimes end without an event: while gangs wait, look again
+WAITING_SECONDS = 5.0
+# a budget or an error stopped an eviction: start and grow gangs, but evict nobody for so long
+EVICTION_PAUSE_SECONDS = 5.0
+
+
+class Scheduler:
+    name = "scheduler"
+
+    def __init__(
+        self, caches: Caches, refusals: Refusals, *, scheduler_name: str, policy: Policy, window: Window
+    ) -> None:
+        self.keys: Keys[str] = Keys(self.name)
+        self._encoder = Encoder(scheduler_name)
+        self._pods = caches.of(Scope(kind=POD), Pod)
+        self._refusals = refusals
+        self._policy = policy
+        self._window = window
+        self._holds = Holds()
+        self._no_evictions_until = 0.0
+        self._told: set[tuple[str, str]] = set()
+        for kind, shape, optional in READS:
+            caches.of(Scope(kind=kind), shape, optional=optional).subscribe(partial(self._changed, kind))
+
+    async def reconcile(self, _: str) -> Step:
+        """One cycle."""
+        await self._window.settle()
+        now = time.monotonic()
+        self._pods.expire(now)
+        snapshot, held = self._holds.applied(self._encoder.snapshot(time.time()), now)
+        # a thread, so that watches, leases and health are served while a large cycle is decided
+        plan = await asyncio.to_thread(decide, snapshot, self._policy_at(now))
+        for change in plan.changes:
+            self._assume(change, now + ASSUMED_SECONDS)
+        events = (*self._refused(list(plan.refusals) + held), *self._problems(snapshot))
+        is_waiting = bool(plan.refusals) or bool(np.isfinite(snapshot.gangs.stale_since).any())
+        return Step(
+            msgspec.structs.replace(plan, changes=(*plan.changes, *events)),
+            after=partial(self._after, is_waiting=is_waiting),
+        )
+
+    def _changed(self, kind: Kind, old: Object | None, new: Object | None) -> None:
+        self._encoder.update(kind, old, new)
+        self._window.note()
+        self.keys.add(CYCLE)
+
+    def _policy_at(self, now: float) -> Policy:
+        if now >= self._no_evictions_until:
+            return self._policy
+        return Policy(**{**vars(self._policy), "actions": (Action.ALLOCATE,)})
+
+    def _assume(self, change: Change, until: float) -> None:
+        match change:
+            case Bind():
+                pod = self._pods.get(change.pod.namespace, change.pod.name)
+                if pod is not None and pod.metadata.uid == change.pod.uid:
+                    self._pods.assume(
+                        pod, change=partial(bound, node=change.node), shown=is_bound, until=until
+                    )
+            case Evict():
+                pod = self._pods.get(change.pod.namespace, change.pod.name)
+                if pod is not None and pod.metadata.uid == change.pod.uid:
+                    self._pods.assume(pod, change=deleting, shown=is_deleting, until=until)
+            case _:
+                return
+
+    def _after(self, result: Result, *, is_waiting: bool) -> float | None:
+        """Forget what did not happen, hold back the gangs it hit, and say when to look again."""
+        now = time.monotonic()
+        failed: set[tuple[str, str]] = set()
+        for one in result.unmet:
+            if isinstance(one.change, Bind | Evict):
+                failed.add(self._take_back(one, now))
+        for one in result.written:
+            if isinstance(one.change, Bind) and (gang := self._gang(one.change)) not in failed:
+                self._holds.succeed(gang)
+        waits = [WAITING_SECONDS] if is_waiting else []
+        if (end := self._holds.next_end(now)) is not None:
+            waits.append(end)
+        return min(waits, default=None)
+
+    def _take_back(self, one: Written, now: float) -> tuple[str, str]:
+        change = one.change
+        assert isinstance(change, Bind | Evict), "only binds and evictions are assumed"
+        gang = self._gang(change)
+        self._pods.forget(change.pod.namespace, change.pod.name)
+        if isinstance(change, Evict) and one.outcome is not Outcome.GONE:
+            self._no_evictions_until = now + EVICTION_PAUSE_SECONDS
+        elif isinstance(change, Bind):
+            self._holds.fail(
+                gang, f"bind of {change.pod.name} to {change.node}: {one.outcome}: {one.message}", now
+            )
+        return gang
+
+    def _gang(self, change: Bind | Evict) -> tuple[str, str]:
+        pod = self._pods.get(change.pod.namespace, change.pod.name)
+        return change.pod.namespace, pod.metadata.annotation(labels.POD_GROUP_NAME) if pod else ""
+
+    def _refused(self, refusals: list[Refusal]) -> list[Emit]:
+        fresh = self._refusals.publish(refusals)
+        return [Emit(one.gang, EventType.WARNING, "Unschedulable", one.message) for one in fresh]
+
+    def _problems(self, snapshot: Snapshot) -> list[Emit]:
+        """What the encoder left out, said once as long as it lasts."""
+        found = {(str(one.about), one.message): one for one in snapshot.problems}
+        fresh = [one for key, one in found.items() if key not in self._told]
+        self._told = set(found)
+        return [Emit(one.about, EventType.WARNING, one.reason, one.message) for one in fresh]
+
+
+def bound(pod: Pod, *, node: str) -> Pod:
+    return msgspec.structs.replace(pod, spec=msgspec.structs.replace(pod.spec, node_name=node))
+
+
+def is_bound(pod: Pod) -> bool:
+    return bool(pod.spec.node_name)
+
+
+def deleting(pod: Pod) -> Pod:
+    now = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    return msgspec.structs.replace(
+        pod, metadata=msgspec.structs.replace(pod.metadata, deletion_timestamp=now)
+    )
+
+
+def is_deleting(pod: Pod) -> bool:
+    return pod.is_deleting
