@@ -56,6 +56,7 @@ class QueueStatus(Wire):
     requested: ResourceList | None = None
     allocated: ResourceList | None = None
     allocated_non_preemptible: ResourceList | None = None
+    fair_share: Annotated[ResourceList | None, described("What fairness grants the queue now.")] = None
     conditions: list[Condition] | None = None
 
 

@@ -4,12 +4,13 @@ Precedence, first valid one wins: `spec.preemptibility`, the label on the top ow
 top down, the label on the pod, the default of the kind, and at last the priority: below 100 is preemptible.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from enum import StrEnum
 from typing import NamedTuple
 
-from quorate.api.core import PriorityClass
+from quorate.api.core import Pod, PriorityClass
 from quorate.api.labels import PREEMPTIBILITY
+from quorate.api.podgroup import PodGroup
 
 PREEMPTIBLE_BELOW = 100
 DEFAULT_PRIORITY = 50
@@ -68,3 +69,20 @@ def priority_of(class_name: str, classes: Mapping[str, PriorityClass]) -> Priori
     if not class_name:
         return Priority(value)
     return Priority(value, f'PriorityClass "{class_name}" does not exist: priority {value} is used')
+
+
+def of_podgroup(podgroup: PodGroup, pods: Sequence[Pod], classes: Mapping[str, PriorityClass]) -> Resolved:
+    """For a PodGroup as it stands: what the grouper found on owners is in its spec and labels already."""
+    priority = priority_of(podgroup.spec.priority_class_name, classes)
+    by_name = sorted(pods, key=lambda pod: pod.metadata.name)
+    labelled = next((pod for pod in by_name if pod.metadata.label(PREEMPTIBILITY)), None)
+    claims = [
+        Claim("spec.preemptibility", podgroup.spec.preemptibility),
+        Claim("label on the PodGroup", podgroup.metadata.label(PREEMPTIBILITY)),
+    ]
+    if labelled is not None:
+        claims.append(
+            Claim(f"label on Pod {labelled.metadata.name}", labelled.metadata.label(PREEMPTIBILITY))
+        )
+    found = resolve(claims, priority.value)
+    return found._replace(warnings=(*found.warnings, priority.warning)) if priority.warning else found

@@ -1,0 +1,134 @@
+"""The status of a PodGroup from its pods: counts, resources, phase, conditions.
+
+Pure and stable: the same pods and the same previous status give an equal status, which is no change. The
+scheduler writes `schedulingConditions`; here they are only shown, and cleared once nothing waits.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from quorate.api import timestamps
+from quorate.api.core import Pod, PriorityClass
+from quorate.api.meta import Condition, Kind
+from quorate.api.podgroup import PodGroup, PodGroupStatus, PreemptibilityStatus, ResourcesStatus
+from quorate.plan import SetStatus
+from quorate.rules.membership import ACTIVE, MemberState, stray_text
+from quorate.rules.preemptibility import Preemptibility, Resolved, of_podgroup
+from quorate.rules.tree import ROOT, Tree, TreeError, build, core, satisfied
+from quorate.rules.validity import validate
+from quorate.status.amounts import shown
+from quorate.status.change import status_change
+from quorate.status.conditions import find, is_true, transitioned
+from quorate.status.members import Roll, core_holdings, holdings, requests, roll, table
+from quorate.status.phase import life
+
+
+def change(
+    kind: Kind, podgroup: PodGroup, pods: Sequence[Pod], classes: Mapping[str, PriorityClass], now: float
+) -> SetStatus | None:
+    """What to write, if anything."""
+    new = status_of(podgroup, pods, classes, now)
+    return status_change(kind, podgroup, old=podgroup.status, new=new)
+
+
+def status_of(
+    podgroup: PodGroup, pods: Sequence[Pod], classes: Mapping[str, PriorityClass], now: float
+) -> PodGroupStatus:
+    try:
+        tree = build(podgroup)
+    except TreeError as error:
+        return _invalid(podgroup, error, timestamps.text(now))
+    found = roll(tree, pods)
+    active = found.by_leaf(ACTIVE)
+    holds = satisfied(tree, active)
+    resolved = of_podgroup(podgroup, pods, classes)
+    phase, reason = life(podgroup, tree, found, holds=holds[ROOT], now=now)
+    leaves = tree.leaves
+    wanted = _conditions(podgroup, tree, found, holds)
+    waits = bool(found.count(MemberState.PENDING))
+    return PodGroupStatus(
+        phase=phase,
+        reason=reason,
+        satisfied_groups=f"{sum(holds[leaf.name] for leaf in leaves)}/{len(leaves)}",
+        active_members=f"{sum(active.values())}/{len(found.members)}",
+        groups=table(tree, found, holds),
+        resources_status=_resources(tree, found, active, resolved),
+        preemptibility=PreemptibilityStatus(value=resolved.value, source=resolved.source),
+        conditions=transitioned(wanted, podgroup.status.conditions, timestamps.text(now)),
+        scheduling_conditions=podgroup.status.scheduling_conditions if waits else None,
+        observed_generation=podgroup.metadata.generation,
+    )
+
+
+def _resources(tree: Tree, found: Roll, active: Mapping[str, int], resolved: Resolved) -> ResourcesStatus:
+    allocated = holdings(found)
+    protected: Mapping[str, int] = {}
+    if resolved.value is Preemptibility.NON_PREEMPTIBLE:
+        protected = allocated
+    if resolved.value is Preemptibility.SEMI_PREEMPTIBLE:
+        protected = core_holdings(found, core(tree, active))
+    return ResourcesStatus(
+        requested=shown(requests(found)),
+        allocated=shown(allocated),
+        allocated_non_preemptible=shown(protected),
+    )
+
+
+def _conditions(
+    podgroup: PodGroup, tree: Tree, found: Roll, holds: Mapping[str, bool]
+) -> Iterator[Condition]:
+    yield _satisfied(podgroup, tree, holds)
+    yield _scheduled(podgroup, holds=holds[ROOT])
+    refused = podgroup.status.scheduling_conditions or ()
+    if refused and found.count(MemberState.PENDING):
+        yield _condition(
+            podgroup, "Unschedulable", refused[-1].reason or "Unschedulable", refused[-1].message
+        )
+    impossible = "; ".join(fault.message for fault in validate(podgroup.spec).warnings)
+    if impossible:
+        yield _condition(podgroup, "MinimumImpossible", "MinimumImpossible", impossible)
+    if found.strays:
+        pod = found.strays[0]
+        text = f"{len(found.strays)} pods are in no group; {pod.metadata.name}: {stray_text(tree, pod)}"
+        yield _condition(podgroup, "StrayMembers", "UnknownSubGroup", text)
+
+
+def _satisfied(podgroup: PodGroup, tree: Tree, holds: Mapping[str, bool]) -> Condition:
+    if holds[ROOT]:
+        return _condition(podgroup, "Satisfied", "MinimumsMet", "every required group has its minimum")
+    short = ", ".join(leaf.name or "the gang" for leaf in tree.leaves if not holds[leaf.name])
+    text = f"below the minimum: {short}" if short else "fewer members are active than minMember asks for"
+    return _condition(podgroup, "Satisfied", "BelowMinimum", text, status="False")
+
+
+def _scheduled(podgroup: PodGroup, *, holds: bool) -> Condition:
+    """True from the first time that every minimum had its members on nodes, and for ever after."""
+    before = find(podgroup.status.conditions, "Scheduled")
+    if before is not None and is_true(podgroup.status.conditions, "Scheduled"):
+        return before
+    if holds:
+        return _condition(podgroup, "Scheduled", "GangScheduled", "every required group was placed")
+    return _condition(
+        podgroup, "Scheduled", "WaitingForPlacement", "the gang has not started", status="False"
+    )
+
+
+def _invalid(podgroup: PodGroup, error: TreeError, now: str) -> PodGroupStatus:
+    invalid = _condition(podgroup, "Invalid", "InvalidTree", str(error))
+    return PodGroupStatus(
+        phase="Pending",
+        reason=str(error),
+        conditions=transitioned([invalid], podgroup.status.conditions, now),
+        observed_generation=podgroup.metadata.generation,
+    )
+
+
+def _condition(
+    podgroup: PodGroup, kind: str, reason: str, message: str, *, status: str = "True"
+) -> Condition:
+    return Condition(
+        type=kind,
+        status=status,
+        reason=reason,
+        message=message,
+        observed_generation=podgroup.metadata.generation,
+    )

@@ -1,0 +1,94 @@
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from quorate.api.crds import crds
+from quorate.api.meta import Json
+
+DEFINITIONS = {definition["metadata"]["name"]: definition for definition in crds()}
+
+
+def schema(name: str) -> Json:
+    found: Json = DEFINITIONS[name]["spec"]["versions"][0]["schema"]["openAPIV3Schema"]
+    return found
+
+
+def nodes(node: Json) -> Iterator[Json]:
+    yield node
+    below: list[Any] = [
+        *node.get("properties", {}).values(),
+        node.get("items"),
+        node.get("additionalProperties"),
+    ]
+    for child in below:
+        if isinstance(child, dict):
+            yield from nodes(child)
+
+
+def test_every_kind_of_ours_has_a_definition() -> None:
+    assert list(DEFINITIONS) == [
+        "podgroups.scheduling.run.ai",
+        "podgroups.scheduling.kai.nvidia.com",
+        "queues.scheduling.run.ai",
+        "topologies.kai.scheduler",
+        "compositepodgroups.scheduling.quorate.dev",
+        "leaderworkersets.leaderworkerset.x-k8s.io",
+        "rolebasedgroups.workloads.instai.io",
+        "rolebasedgroups.workloads.x-k8s.io",
+        "coordinatedpolicies.workloads.x-k8s.io",
+        "rolebasedgroupscalingadapters.workloads.x-k8s.io",
+    ]
+
+
+@pytest.mark.parametrize("name", DEFINITIONS)
+def test_schemas_are_structural(name: str) -> None:
+    for node in nodes(schema(name)):
+        assert "type" in node or node.get("x-kubernetes-int-or-string"), node
+        assert not {"$ref", "title", "oneOf"} & node.keys()
+        assert not any(key.startswith("x-quorate") for key in node)
+        assert not ("properties" in node and "additionalProperties" in node)
+
+
+def test_both_groups_of_podgroup_have_one_schema() -> None:
+    assert schema("podgroups.scheduling.run.ai") == schema("podgroups.scheduling.kai.nvidia.com")
+
+
+def test_lists_under_rules_are_bounded() -> None:
+    groups = schema("podgroups.scheduling.run.ai")["properties"]["spec"]["properties"]["subGroups"]
+    assert groups["maxItems"] == 512
+    assert groups["items"]["properties"]["name"]["maxLength"] == 63
+    assert groups["items"]["required"] == ["name"]
+
+
+def test_defaults_reach_an_absent_rollout_strategy() -> None:
+    spec = schema("leaderworkersets.leaderworkerset.x-k8s.io")["properties"]["spec"]["properties"]
+    strategy = spec["rolloutStrategy"]
+    assert strategy["default"] == {}
+    fields = strategy["properties"]["rollingUpdateConfiguration"]["properties"]
+    assert {name: field["default"] for name, field in fields.items()} == {
+        "maxUnavailable": 1,
+        "maxSurge": 0,
+        "partition": 0,
+    }
+    assert fields["maxSurge"]["x-kubernetes-int-or-string"] is True
+
+
+def test_workloads_scale() -> None:
+    scaled = [
+        name for name, each in DEFINITIONS.items() if "scale" in each["spec"]["versions"][0]["subresources"]
+    ]
+    assert scaled == [
+        "leaderworkersets.leaderworkerset.x-k8s.io",
+        "rolebasedgroupscalingadapters.workloads.x-k8s.io",
+    ]
+
+
+def test_podgroups_show_groups_pods_and_phase_and_wide_the_reason() -> None:
+    columns = DEFINITIONS["podgroups.scheduling.run.ai"]["spec"]["versions"][0]["additionalPrinterColumns"]
+    assert [column["name"] for column in columns if not column.get("priority")][:3] == [
+        "Groups",
+        "Pods",
+        "Phase",
+    ]
+    assert "Reason" in [column["name"] for column in columns if column.get("priority")]
