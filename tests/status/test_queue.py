@@ -1,6 +1,5 @@
 from quorate.api.meta import ObjectMeta
 from quorate.api.podgroup import PodGroup, PodGroupSpec, PodGroupStatus, ResourcesStatus
-from quorate.api.podspec import ResourceList
 from quorate.api.queue import Queue, QueueResource, QueueResources, QueueSpec, QueueStatus
 from quorate.status.queue import changes, statuses
 
@@ -13,7 +12,7 @@ def queue(name: str, parent: str = "", gpu_quota: float = 4) -> Queue:
 
 
 def gang(queue_name: str, gpus: str) -> PodGroup:
-    held: ResourceList = {"nvidia.com/gpu": gpus, "memory": "1Gi"}
+    held: dict[str, str | int | float] = {"nvidia.com/gpu": gpus, "memory": "1Gi"}
     return PodGroup(
         spec=PodGroupSpec(queue=queue_name),
         status=PodGroupStatus(resources_status=ResourcesStatus(requested=held, allocated=held)),
