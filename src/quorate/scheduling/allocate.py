@@ -17,7 +17,7 @@ def allocate(cycle: Cycle) -> None:
     gangs, trial = cycle.snapshot.gangs, cycle.trial
     turns = new_turns(cycle, trial)
     for number in waiting_gangs(trial).tolist():
-        _push(turns, trial, number)
+        push(turns, trial, number)
     while (turn := turns.pop()) is not None:
         number = turn.gang
         for now in (True, False):
@@ -28,7 +28,7 @@ def allocate(cycle: Cycle) -> None:
                 turns.refresh(int(gangs.queue[number]))
                 cycle.refused.pop(number, None)
                 if now:
-                    _push(turns, trial, number)
+                    push(turns, trial, number)
                 break
             if found.goal is not None:
                 cycle.refused[number] = found
@@ -50,7 +50,7 @@ def waiting_gangs(trial: Trial) -> Ints:
     return found
 
 
-def _push(turns: Turns, trial: Trial, number: int) -> None:
+def push(turns: Turns, trial: Trial, number: int) -> None:
     """Queue a gang for its next step, if it has one."""
     gangs = trial.snapshot.gangs
     goal = next(growth.steps(trial, int(gangs.root[number])), None)

@@ -13,12 +13,22 @@ from collections.abc import Callable, Mapping
 
 from quorate.plan import Plan
 from quorate.scheduling.allocate import allocate
+from quorate.scheduling.consolidate import consolidate
 from quorate.scheduling.cycle import Cycle, open_cycle
 from quorate.scheduling.policy import Action, Policy
+from quorate.scheduling.preempt import preempt
+from quorate.scheduling.reclaim import reclaim
 from quorate.scheduling.render import plan_of
 from quorate.scheduling.snapshot import Snapshot
+from quorate.scheduling.stale import evict_stale
 
-ACTIONS: Mapping[Action, Callable[[Cycle], None]] = {Action.ALLOCATE: allocate}
+ACTIONS: Mapping[Action, Callable[[Cycle], None]] = {
+    Action.ALLOCATE: allocate,
+    Action.CONSOLIDATE: consolidate,
+    Action.RECLAIM: reclaim,
+    Action.PREEMPT: preempt,
+    Action.EVICT_STALE: evict_stale,
+}
 
 
 def decide(snapshot: Snapshot, policy: Policy = Policy()) -> Plan:  # noqa: B008  the default is frozen
@@ -30,6 +40,5 @@ def solve(snapshot: Snapshot, policy: Policy) -> Cycle:
     """The cycle behind a plan, for those who ask why."""
     cycle = open_cycle(snapshot, policy)
     for action in policy.actions:
-        if action in ACTIONS:
-            ACTIONS[action](cycle)
+        ACTIONS[action](cycle)
     return cycle

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from quorate.scheduling import fit, score
+from quorate.scheduling.minruntime import Method
 from quorate.scheduling.snapshot import Bools, Floats, Ints, Snapshot
 from quorate.scheduling.trial import Trial
 
@@ -35,6 +36,9 @@ class Policy:
     spreads_pods: bool = False  # nodes take turns instead of being filled one after the other
     usage_factor: float = 1.0  # k: how much recorded usage weighs in the division of shares
     staleness_grace: float = 60.0  # seconds, where a gang states none
+    reclaim_min_runtime: Method = Method.LCA  # where the search for a victim's protection starts
+    saturation_multiplier: float = 1.0  # >1: a queue beyond its share must be that much worse off to take
+    moved_units: int = 64  # consolidation moves at most so many units for one gang
     bulk_limit: int = 2_000  # states of a search that packs in one way
     exact_limit: int = 20_000  # states of a search that tries every packing
     exact_nodes: int = 64  # with more nodes in question, every packing is too many

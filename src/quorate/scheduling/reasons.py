@@ -3,7 +3,8 @@
 Amounts are shown in the units people use: CPU cores, GB of memory, GPUs; other resources by their own name.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from math import inf
 from typing import NamedTuple
 
 from quorate.scheduling.gates import Gate, Stop
@@ -140,6 +141,32 @@ def preempted(pod: str, gang: str) -> str:
 
 def reclaimed(pod: str, gang: str, uses: Iterable[str]) -> str:
     return "\n".join([f"Pod {pod} was preempted by workload {gang}.", *uses])
+
+
+def moved(pod: str, gang: str) -> str:
+    return f"Pod {pod} was evicted to make room for workload {gang}; there is room for it elsewhere"
+
+
+def queue_use(
+    queue: str,
+    resources: Sequence[str],
+    held: Sequence[float],
+    quota: Sequence[float],
+    fair: Sequence[float],
+    priority: int,
+) -> str:
+    """What a queue uses of what it is granted."""
+    return (
+        f"{queue} uses <{_amounts(resources, held)}> with a quota of <{_amounts(resources, quota)}>, "
+        f"fair-share of <{_amounts(resources, fair)}> and queue priority of <{priority}>."
+    )
+
+
+def _amounts(resources: Sequence[str], amounts: Sequence[float]) -> str:
+    return ", ".join(
+        f"{label(name)}: {'unlimited' if amount == inf else shown(name, amount)}"
+        for name, amount in zip(resources, amounts, strict=True)
+    )
 
 
 def stale(pod: str, minimum: int) -> str:

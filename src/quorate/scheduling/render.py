@@ -29,6 +29,8 @@ def _seats(cycle: Cycle, *, now: bool) -> Iterator[Change]:
         if placement.now is not now:
             continue
         for pod, node in zip(placement.pods.tolist(), placement.nodes.tolist(), strict=True):
+            if pod in cycle.causes:
+                continue  # it moves: the pod that its controller creates anew is placed then
             if now:
                 yield Bind(pod=refs[pod], node=names[node])
             elif nominated[pod] != node:

@@ -1,0 +1,122 @@
+"""Consolidate: move preemptible gangs together so that a waiting one fits, without anybody losing their seats.
+
+Nobody is moved unless everybody who is moved has a new place beside the taker. The node that lacks the least for one
+more pod of the taker is cleared first, of equals the last; on it the youngest gang moves first.
+"""
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from quorate.scheduling import gang, reasons, victims
+from quorate.scheduling.attempt import commit
+from quorate.scheduling.cycle import Cycle
+from quorate.scheduling.pool import Unit, holders
+from quorate.scheduling.room import Room, make_room, take
+from quorate.scheduling.snapshot import GPU, NONE, Bools, Floats, Ints, Preemptibility, State
+from quorate.scheduling.takers import serve
+from quorate.scheduling.trial import Trial
+
+REASON = "Consolidated"
+
+
+def consolidate(cycle: Cycle) -> None:
+    serve(cycle, _consolidate_for)
+
+
+def _consolidate_for(cycle: Cycle, taker: int) -> bool:
+    gangs = cycle.snapshot.gangs
+    shape = _shape(cycle, taker)
+    if gangs.preemptibility[taker] != Preemptibility.PREEMPTIBLE or shape == NONE:
+        return False
+    if cycle.trial.future[GPU].clip(min=0).sum() < cycle.snapshot.requests[shape, GPU]:
+        return False
+    room = make_room(cycle, taker, _draws(cycle, taker, shape))
+    if room is None or not _resettle(cycle, _exchanged(cycle, taker, room), room):
+        return False
+    name = f"{gangs.refs[taker].namespace}/{gangs.refs[taker].name}"
+
+    def cause(pod: int) -> tuple[str, str]:
+        ref = cycle.snapshot.pods.refs[pod]
+        return REASON, reasons.moved(f"{ref.namespace}/{ref.name}", name)
+
+    take(cycle, taker, room, cause)
+    return _resettle(cycle, cycle.trial, room)
+
+
+def _shape(cycle: Cycle, taker: int) -> int:
+    """The largest of the taker's waiting pods: what room is cleared for."""
+    waiting = gang.pending(cycle.trial, int(cycle.snapshot.gangs.root[taker]))
+    shapes = np.unique(cycle.snapshot.pods.shape[waiting]).tolist()
+    return max(shapes, key=cycle.trial.weight, default=NONE)
+
+
+def _exchanged(cycle: Cycle, taker: int, room: Room) -> Trial:
+    """A fork with the units gone and the taker in their room."""
+    fork = cycle.trial.fork()
+    for unit in room.units:
+        fork.evict(unit.pods)
+    assert room.attempt.draft is not None, "room is found together with a draft"
+    commit(fork, taker, room.attempt.draft, now=False)
+    return fork
+
+
+def _resettle(cycle: Cycle, trial: Trial, room: Room) -> bool:
+    """Place everybody who was moved again, as their controllers will create them; False if somebody is left over."""
+    moved = np.concatenate([unit.pods for unit in room.units])
+    trial.state[moved] = State.PENDING
+    for number in dict.fromkeys(unit.gang for unit in room.units):
+        while True:
+            attempt = cycle.solver.attempt(trial, number, now=False)
+            if attempt.draft is None or not attempt.draft.steps:
+                break
+            commit(trial, number, attempt.draft, now=False)
+    return bool((trial.state[moved] == State.ACTIVE).all())
+
+
+def _draws(cycle: Cycle, taker: int, shape: int) -> Iterator[Unit]:
+    scout = cycle.trial.fork()
+    gangs = holders(scout)
+    movable = np.zeros(len(cycle.snapshot.gangs.refs) + 1, dtype=np.bool_)
+    movable[gangs[gangs != taker]] = True
+    movable[NONE] = False
+    for _ in range(cycle.policy.moved_units):
+        unit = _next(scout, movable, shape)
+        if unit is None:
+            return
+        scout.evict(unit.pods)
+        yield unit
+
+
+def _next(scout: Trial, movable: Bools, shape: int) -> Unit | None:
+    """A unit of the youngest movable gang on the cheapest node that can be cleared."""
+    pods = scout.snapshot.pods
+    here = np.flatnonzero((scout.state == State.ACTIVE) & movable[pods.gang] & (scout.node != NONE))
+    lacks = _lacks(scout, shape)
+    nodes = scout.node[here]
+    usable = here[np.isfinite(lacks[nodes]) & (lacks[nodes] > 0)]
+    while len(usable):
+        nodes = scout.node[usable]
+        cheapest = lacks[nodes].min()
+        node = int(nodes[lacks[nodes] == cheapest].max())
+        for number in _youngest_first(scout, pods.gang[usable[nodes == node]]):
+            unit = victims.next_unit(scout, number)
+            if len(unit) and (scout.node[unit] == node).any():
+                return Unit(number, unit)
+        usable = usable[nodes != node]
+    return None
+
+
+def _lacks(scout: Trial, shape: int) -> Floats:
+    """How far each node is from room for one more pod, in pods; infinite where it may not go."""
+    request = scout.snapshot.requests[shape]
+    asked = np.flatnonzero(request)
+    short = np.maximum(request[asked, None] - scout.future[asked], 0) / request[asked, None]
+    return np.where(scout.mask(shape), short.max(axis=0), np.inf)
+
+
+def _youngest_first(scout: Trial, gangs: Ints) -> list[int]:
+    created = scout.snapshot.gangs.created
+    found = np.unique(gangs)
+    order: Ints = np.lexsort((found, created[found]))[::-1]
+    return [int(number) for number in found[order]]

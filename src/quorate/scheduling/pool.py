@@ -1,0 +1,141 @@
+"""Victims in the order in which they are drawn: worst queue first, in it the worst gang, one unit at a time.
+
+Worst is the reverse of `order`: the queue that would be served last gives first, and in it the gang of the lowest
+priority, grown beyond its minimum, youngest. A `Pool` is built once for an action; a `Draw` is one taker's way
+through it, on a scout trial of its own in which drawn units are gone.
+"""
+
+from collections.abc import Callable, Iterator
+from heapq import heappop, heappush
+from typing import NamedTuple
+
+import numpy as np
+
+from quorate.scheduling import victims
+from quorate.scheduling.allocate import standing
+from quorate.scheduling.order import QueueKey, Ranking
+from quorate.scheduling.snapshot import NONE, Ints, Preemptibility, State
+from quorate.scheduling.trial import Trial
+
+
+class Unit(NamedTuple):
+    """Pods of one gang that go together."""
+
+    gang: int
+    pods: Ints
+
+
+VictimKey = tuple[int, int, float, int]
+
+
+class Pool:
+    """Gangs that may give something up, by the queue they are in."""
+
+    def __init__(self, trial: Trial, ranking: Ranking) -> None:
+        self.ranking = ranking
+        self.lineage: list[list[int]] = [
+            [queue for queue in row if queue != NONE] for row in trial.accounts.lineage.tolist()
+        ]
+        self._by_queue: dict[int, list[tuple[VictimKey, int]]] = {}
+        queue_of = trial.snapshot.gangs.queue
+        for gang in holders(trial).tolist():
+            entry = (victim_key(trial, gang), gang)
+            self._by_queue.setdefault(int(queue_of[gang]), []).append(entry)
+        for entries in self._by_queue.values():
+            entries.sort()
+
+    @property
+    def queues(self) -> list[int]:
+        return list(self._by_queue)
+
+    def gangs_of(self, queue: int) -> list[tuple[VictimKey, int]]:
+        return self._by_queue[queue]
+
+
+def holders(trial: Trial) -> Ints:
+    """Gangs of existing queues that hold nodes and are not wholly protected."""
+    pods, gangs = trial.snapshot.pods, trial.snapshot.gangs
+    holds = np.zeros(len(gangs.refs), dtype=np.bool_)
+    holds[pods.gang[(trial.state == State.ACTIVE) & (pods.gang != NONE)]] = True
+    found: Ints = np.flatnonzero(holds & (gangs.queue != NONE) & (gangs.preemptibility != Preemptibility.NON))
+    return found
+
+
+def victim_key(trial: Trial, gang: int) -> VictimKey:
+    gangs = trial.snapshot.gangs
+    return (
+        int(gangs.priority[gang]),
+        -standing(trial, gang),
+        -float(gangs.created[gang]),
+        -gang,
+    )
+
+
+class Draw:
+    """Draws allowed units one after another; what was drawn is gone from `scout`."""
+
+    def __init__(
+        self, pool: Pool, scout: Trial, allows: Callable[[Trial, int], bool], *, only: int = NONE
+    ) -> None:
+        self.scout = scout
+        self._pool = pool
+        self._allows = allows
+        queues = [queue for queue in pool.queues if only in {NONE, queue}]
+        self._next = dict.fromkeys(queues, 0)
+        # Gangs that gave a unit and may give more, with their new standing.
+        self._again: dict[int, list[tuple[VictimKey, int]]] = {}
+        self._children: dict[int, set[int]] = {}
+        self._keys: dict[int, QueueKey] = {}
+        for queue in queues:
+            self._open(queue)
+
+    def __iter__(self) -> Iterator[Unit]:
+        while (queue := self._worst_queue()) is not None:
+            gang = self._worst_gang(queue)
+            if gang is None:
+                self._close(queue)
+                continue
+            pods = victims.next_unit(self.scout, gang)
+            if not len(pods) or not self._allows(self.scout, gang):
+                continue
+            self.scout.evict(pods)
+            for row in self._pool.lineage[queue]:
+                self._keys.pop(row, None)
+            heappush(self._again.setdefault(queue, []), (victim_key(self.scout, gang), gang))
+            yield Unit(gang, pods)
+
+    def _worst_queue(self) -> int | None:
+        """Down the tree, at each level the queue that would be served last."""
+        at = NONE
+        while self._children.get(at):
+            at = max(self._children[at], key=self._key)
+        return at if at != NONE else None
+
+    def _key(self, queue: int) -> QueueKey:
+        if queue not in self._keys:
+            held = self.scout.accounts.allocated[queue].tolist()
+            self._keys[queue] = self._pool.ranking.key(queue, held, (0, 0, 0))
+        return self._keys[queue]
+
+    def _worst_gang(self, queue: int) -> int | None:
+        fresh = self._pool.gangs_of(queue)
+        again = self._again.get(queue)
+        at = self._next[queue]
+        if again and (at >= len(fresh) or again[0] < fresh[at]):
+            return heappop(again)[1]
+        if at >= len(fresh):
+            return None
+        self._next[queue] += 1
+        return fresh[at][1]
+
+    def _open(self, queue: int) -> None:
+        lineage = self._pool.lineage[queue]
+        for below, above in zip(lineage, [*lineage[1:], NONE], strict=True):
+            self._children.setdefault(above, set()).add(below)
+
+    def _close(self, queue: int) -> None:
+        lineage = self._pool.lineage[queue]
+        for below, above in zip(lineage, [*lineage[1:], NONE], strict=True):
+            self._children[above].discard(below)
+            if self._children[above]:
+                return

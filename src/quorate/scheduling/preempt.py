@@ -1,0 +1,45 @@
+"""Preempt: a gang takes from preemptible gangs of lower priority in its own queue."""
+
+from quorate.scheduling import minruntime, reasons
+from quorate.scheduling.cycle import Cycle
+from quorate.scheduling.order import Ranking
+from quorate.scheduling.pool import Draw, Pool
+from quorate.scheduling.room import make_room, take
+from quorate.scheduling.takers import serve
+from quorate.scheduling.trial import Trial
+
+REASON = "Preempted"
+
+
+def preempt(cycle: Cycle) -> None:
+    queues = cycle.snapshot.queues
+    pool = Pool(cycle.trial, Ranking(cycle.shares, queues.priority, queues.created))
+    serve(cycle, lambda cycle, taker: _preempt_for(cycle, pool, taker))
+
+
+def _preempt_for(cycle: Cycle, pool: Pool, taker: int) -> bool:
+    gangs = cycle.snapshot.gangs
+
+    def allows(_scout: Trial, victim: int) -> bool:
+        return gangs.priority[victim] < gangs.priority[taker] and not _in_peace(cycle, victim)
+
+    draw = Draw(pool, cycle.trial.fork(), allows, only=int(gangs.queue[taker]))
+    room = make_room(cycle, taker, draw)
+    if room is None:
+        return False
+    name = f"{gangs.refs[taker].namespace}/{gangs.refs[taker].name}"
+
+    def cause(pod: int) -> tuple[str, str]:
+        ref = cycle.snapshot.pods.refs[pod]
+        return REASON, reasons.preempted(f"{ref.namespace}/{ref.name}", name)
+
+    take(cycle, taker, room, cause)
+    return True
+
+
+def _in_peace(cycle: Cycle, victim: int) -> bool:
+    snapshot = cycle.snapshot
+    seconds = minruntime.against_preemption(
+        snapshot.queues.lineage, snapshot.queues.preempt_min_runtime, int(snapshot.gangs.queue[victim])
+    )
+    return minruntime.is_protected(snapshot.now, float(snapshot.gangs.last_start[victim]), seconds)

@@ -1,0 +1,66 @@
+"""Who may cause evictions: gangs that wait for a step, whose delay has passed, in the order of their turns."""
+
+from collections.abc import Callable
+
+import numpy as np
+
+from quorate.scheduling import gang, growth
+from quorate.scheduling.allocate import new_turns, push, waiting_gangs
+from quorate.scheduling.attempt import requested_by
+from quorate.scheduling.cycle import Cycle
+from quorate.scheduling.snapshot import SHARED, Ints, Preemptibility
+
+Try = Callable[[Cycle, int], bool]
+
+
+def serve(cycle: Cycle, tries: Try) -> None:
+    """Give every taker one try; gangs that nothing tells apart from one that failed are not tried again."""
+    turns = new_turns(cycle, cycle.trial)
+    for number in waiting_gangs(cycle.trial).tolist():
+        if may_evict(cycle, number):
+            push(turns, cycle.trial, number)
+    failed: set[object] = set()
+    while (turn := turns.pop()) is not None:
+        kind = _kind(cycle, turn.gang)
+        if kind in failed:
+            continue
+        if tries(cycle, turn.gang):
+            turns.refresh(int(cycle.snapshot.gangs.queue[turn.gang]))
+        else:
+            failed.add(kind)
+
+
+def may_evict(cycle: Cycle, number: int) -> bool:
+    """Whether the gang's preemption delay has passed since it came, or since it was evicted itself."""
+    gangs = cycle.snapshot.gangs
+    since = np.fmax(gangs.created[number], gangs.last_evicted[number])
+    return bool(cycle.snapshot.now - since >= gangs.preemption_delay[number])
+
+
+def request_of(cycle: Cycle, number: int) -> Ints:
+    """What the gang's next step asks for of the shared resources: [3]."""
+    root = int(cycle.snapshot.gangs.root[number])
+    goal = next(growth.steps(cycle.trial, root), None)
+    if goal is None:
+        return np.zeros(len(SHARED), dtype=np.int64)
+    return requested_by(cycle.trial, growth.first_choice(cycle.trial, goal))
+
+
+def is_protected_step(cycle: Cycle, number: int) -> bool:
+    """Whether what the step places may not be taken back: it must be in quota."""
+    gangs = cycle.snapshot.gangs
+    kind = gangs.preemptibility[number]
+    starts = not gang.is_satisfied(cycle.trial, int(gangs.root[number]))
+    return bool(kind == Preemptibility.NON or (kind == Preemptibility.SEMI and starts))
+
+
+def _kind(cycle: Cycle, number: int) -> object:
+    """Equal for gangs of which none can succeed where another failed."""
+    gangs = cycle.snapshot.gangs
+    root = int(gangs.root[number])
+    return (
+        int(gangs.queue[number]),
+        int(gangs.priority[number]),
+        int(gangs.preemptibility[number]),
+        gang.signature(cycle.trial, root),
+    )
