@@ -13,9 +13,9 @@ from typing import Any
 
 from quorate.controllers.grouper import Grouper
 from quorate.controllers.health import HealthServer
-from quorate.controllers.refusals import Refusals
 from quorate.controllers.runtime import Loop
 from quorate.controllers.scheduler import Scheduler
+from quorate.controllers.status import Status, Subject
 from quorate.controllers.window import Window
 from quorate.grouping.subject import Settings as GroupingSettings
 from quorate.kube.apply import Writer
@@ -58,7 +58,6 @@ class Bench:
     client: Client
     caches: Caches
     settings: Settings
-    refusals: Refusals = field(default_factory=Refusals)
 
 
 def grouper(bench: Bench) -> Loop[str]:
@@ -71,7 +70,6 @@ def scheduler(bench: Bench) -> Loop[str]:
     settings = bench.settings
     made = Scheduler(
         bench.caches,
-        bench.refusals,
         scheduler_name=settings.scheduler_name,
         policy=settings.policy,
         window=Window(idle=settings.window_idle, cap=settings.window_cap),
@@ -79,9 +77,14 @@ def scheduler(bench: Bench) -> Loop[str]:
     return Loop(made, Writer(bench.client, "quorate-scheduler"), workers=1)
 
 
+def status(bench: Bench) -> Loop[Subject]:
+    return Loop(Status(bench.caches), Writer(bench.client, "quorate-status"), workers=8)
+
+
 CONTROLLERS: dict[str, Callable[[Bench], Loop[Any]]] = {
     "grouper": grouper,
     "scheduler": scheduler,
+    "status": status,
 }
 
 

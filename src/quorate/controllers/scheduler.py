@@ -6,6 +6,7 @@ the next cycle sees them before the watch does, and forgets those that failed.
 
 import asyncio
 import time
+from collections.abc import Iterator
 from datetime import UTC, datetime
 from functools import partial
 
@@ -16,7 +17,7 @@ from quorate.api import labels
 from quorate.api.composite import COMPOSITE_POD_GROUP, CompositePodGroup
 from quorate.api.core import NODE, POD, PRIORITY_CLASS, Node, Pod, PriorityClass
 from quorate.api.meta import Kind, Object
-from quorate.api.podgroup import POD_GROUP, POD_GROUP_ALIAS, PodGroup
+from quorate.api.podgroup import POD_GROUP, POD_GROUP_ALIAS, POD_GROUP_KINDS, PodGroup
 from quorate.api.queue import QUEUE, Queue
 from quorate.api.storage import (
     PERSISTENT_VOLUME,
@@ -26,7 +27,7 @@ from quorate.api.storage import (
 )
 from quorate.api.topology import TOPOLOGY, Topology
 from quorate.controllers.holds import Holds
-from quorate.controllers.refusals import Refusals
+from quorate.controllers.refused import by_gang, no_longer_refused, refused
 from quorate.controllers.runtime import Step
 from quorate.controllers.window import Window
 from quorate.kube.caches import Caches
@@ -64,13 +65,14 @@ EVICTION_PAUSE_SECONDS = 5.0
 class Scheduler:
     name = "scheduler"
 
-    def __init__(
-        self, caches: Caches, refusals: Refusals, *, scheduler_name: str, policy: Policy, window: Window
-    ) -> None:
+    def __init__(self, caches: Caches, *, scheduler_name: str, policy: Policy, window: Window) -> None:
         self.keys: Keys[str] = Keys(self.name)
         self._encoder = Encoder(scheduler_name)
         self._pods = caches.of(Scope(kind=POD), Pod)
-        self._refusals = refusals
+        self._groups = {
+            kind: caches.of(Scope(kind=kind), PodGroup, optional=kind is not POD_GROUP)
+            for kind in POD_GROUP_KINDS
+        }
         self._policy = policy
         self._window = window
         self._holds = Holds()
@@ -89,15 +91,17 @@ class Scheduler:
         plan = await asyncio.to_thread(decide, snapshot, self._policy_at(now))
         for change in plan.changes:
             self._assume(change, now + ASSUMED_SECONDS)
-        events = (*self._refused(list(plan.refusals) + held), *self._problems(snapshot))
+        told = (*self._tell(snapshot, [*plan.refusals, *held]), *self._problems(snapshot))
         is_waiting = bool(plan.refusals) or bool(np.isfinite(snapshot.gangs.stale_since).any())
         return Step(
-            msgspec.structs.replace(plan, changes=(*plan.changes, *events)),
+            msgspec.structs.replace(plan, changes=(*plan.changes, *told)),
             after=partial(self._after, is_waiting=is_waiting),
         )
 
     def _changed(self, kind: Kind, old: Object | None, new: Object | None) -> None:
         self._encoder.update(kind, old, new)
+        if isinstance(old, PodGroup) and isinstance(new, PodGroup) and not is_news(old, new):
+            return
         self._window.note()
         self.keys.add(CYCLE)
 
@@ -153,9 +157,18 @@ class Scheduler:
         pod = self._pods.get(change.pod.namespace, change.pod.name)
         return change.pod.namespace, pod.metadata.annotation(labels.POD_GROUP_NAME) if pod else ""
 
-    def _refused(self, refusals: list[Refusal]) -> list[Emit]:
-        fresh = self._refusals.publish(refusals)
-        return [Emit(one.gang, EventType.WARNING, "Unschedulable", one.message) for one in fresh]
+    def _tell(self, snapshot: Snapshot, refusals: list[Refusal]) -> Iterator[Change]:
+        """Make every gang show why it waits, and no gang show what is over."""
+        found = by_gang(refusals)
+        for ref, is_held_back in zip(snapshot.gangs.refs, snapshot.gangs.is_held_back.tolist(), strict=True):
+            podgroup = self._groups[ref.kind].get(ref.namespace, ref.name)
+            refusal = found.get((ref.namespace, ref.name))
+            if podgroup is None:
+                continue
+            if refusal is not None:
+                yield from refused(refusal, podgroup, snapshot.now)
+            elif not is_held_back:
+                yield from no_longer_refused(ref, podgroup)
 
     def _problems(self, snapshot: Snapshot) -> list[Emit]:
         """What the encoder left out, said once as long as it lasts."""
@@ -163,6 +176,17 @@ class Scheduler:
         fresh = [one for key, one in found.items() if key not in self._told]
         self._told = set(found)
         return [Emit(one.about, EventType.WARNING, one.reason, one.message) for one in fresh]
+
+
+def is_news(old: PodGroup, new: PodGroup) -> bool:
+    """Whether more changed than the status, which is written by ourselves."""
+    before, after = old.metadata, new.metadata
+    return (before.generation, before.labels, before.annotations, before.uid) != (
+        after.generation,
+        after.labels,
+        after.annotations,
+        after.uid,
+    )
 
 
 def bound(pod: Pod, *, node: str) -> Pod:

@@ -1,0 +1,89 @@
+"""The status of PodGroups and queues as a controller: what the caches show, written where it differs.
+
+A changed pod makes its gang dirty, a changed gang its queues; both wait a moment, so that a gang which
+starts with a thousand pods is written a few times, not a thousand.
+"""
+
+import time
+from collections.abc import Iterable
+from functools import partial
+from typing import NamedTuple
+
+from quorate.api import labels
+from quorate.api.core import POD, PRIORITY_CLASS, Pod, PriorityClass
+from quorate.api.meta import Kind
+from quorate.api.podgroup import POD_GROUP, POD_GROUP_KINDS, PodGroup
+from quorate.api.queue import QUEUE, Queue
+from quorate.controllers.runtime import Step
+from quorate.kube.caches import Caches
+from quorate.kube.keys import Keys
+from quorate.kube.resources import Scope
+from quorate.plan import Plan
+from quorate.status.podgroup import change
+from quorate.status.queue import changes
+
+GANG_SECONDS = 0.1
+QUEUES_SECONDS = 0.5
+# a phase that only time changes: below a minimum, and stale after the grace
+AGING = {"Degraded"}
+AGING_SECONDS = 5.0
+
+
+class Subject(NamedTuple):
+    """One gang, or (by the kind Queue) all queues together."""
+
+    kind: Kind
+    namespace: str = ""
+    name: str = ""
+
+
+class Status:
+    name = "status"
+
+    def __init__(self, caches: Caches) -> None:
+        self.keys: Keys[Subject] = Keys(self.name)
+        self._pods = caches.of(Scope(kind=POD), Pod)
+        self._by_gang = self._pods.index(gang_of)
+        self._queues = caches.of(Scope(kind=QUEUE), Queue)
+        self._classes = caches.of(Scope(kind=PRIORITY_CLASS), PriorityClass)
+        self._groups = {
+            kind: caches.of(Scope(kind=kind), PodGroup, optional=kind is not POD_GROUP)
+            for kind in POD_GROUP_KINDS
+        }
+        self._pods.subscribe(self._pod_changed)
+        self._queues.subscribe(lambda _, __: self.keys.add_after(Subject(QUEUE), QUEUES_SECONDS))
+        for kind, groups in self._groups.items():
+            groups.subscribe(partial(self._group_changed, kind))
+
+    async def reconcile(self, key: Subject) -> Step:
+        if key.kind is QUEUE:
+            gangs = [group for groups in self._groups.values() for group in groups]
+            return Step(Plan(changes=tuple(changes(list(self._queues), gangs, time.time()))))
+        podgroup = self._groups[key.kind].get(key.namespace, key.name)
+        if podgroup is None:
+            return Step()
+        classes = {found.metadata.name: found for found in self._classes}
+        pods = self._by_gang[f"{key.namespace}/{key.name}"]
+        wanted = change(key.kind, podgroup, pods, classes, time.time())
+        return Step(
+            Plan(changes=(wanted,) if wanted else ()),
+            again_seconds=AGING_SECONDS if podgroup.status.phase in AGING else None,
+        )
+
+    def _pod_changed(self, old: Pod | None, new: Pod | None) -> None:
+        for pod in (old, new):
+            for gang in gang_of(pod) if pod else ():
+                namespace, _, name = gang.partition("/")
+                for kind in self._groups:
+                    self.keys.add_after(Subject(kind, namespace, name), GANG_SECONDS)
+
+    def _group_changed(self, kind: Kind, _: PodGroup | None, new: PodGroup | None) -> None:
+        self.keys.add_after(Subject(QUEUE), QUEUES_SECONDS)
+        if new is not None:
+            self.keys.add_after(Subject(kind, new.metadata.namespace, new.metadata.name), GANG_SECONDS)
+
+
+def gang_of(pod: Pod) -> Iterable[str]:
+    """Namespace and name of the PodGroup that the pod is a member of, if any."""
+    name = pod.metadata.annotation(labels.POD_GROUP_NAME)
+    return [f"{pod.metadata.namespace}/{name}"] if name else []
