@@ -4,10 +4,8 @@ Pending → Starting → Running → Succeeded or Failed; a gang that ran and fe
 Stale once its grace is over.
 """
 
-from typing import NamedTuple
-
 from quorate.api.duration import DurationError, seconds
-from quorate.api.podgroup import Phase, PodGroup
+from quorate.api.podgroup import Phase, PodGroup, SchedulingCondition
 from quorate.api.timestamps import epoch
 from quorate.rules.membership import MemberState
 from quorate.rules.tree import ROOT, Tree, satisfied
@@ -19,27 +17,30 @@ DEFAULT_GRACE_SECONDS = 60.0
 _RUNNING = frozenset({MemberState.RUNNING, MemberState.SUCCEEDED})
 
 
-class Life(NamedTuple):
-    phase: Phase
-    reason: str = ""
-
-
-def life(podgroup: PodGroup, tree: Tree, found: Roll, *, holds: bool, now: float) -> Life:
+def life(podgroup: PodGroup, tree: Tree, found: Roll, *, holds: bool, now: float) -> Phase:
     ended = found.count(MemberState.SUCCEEDED) + found.count(MemberState.FAILED)
     if ended and ended == len(found.members):
-        return _ended(found, holds=holds)
+        return "Succeeded" if holds else "Failed"
     if holds:
-        runs = satisfied(tree, found.by_leaf(_RUNNING))[ROOT]
-        return Life("Running") if runs else Life("Starting", _waiting(found))
-    bound = found.count(MemberState.STARTING, MemberState.RUNNING)
+        return "Running" if satisfied(tree, found.by_leaf(_RUNNING))[ROOT] else "Starting"
+    if not found.count(MemberState.STARTING, MemberState.RUNNING):
+        return "Pending"
     if not is_true(podgroup.status.conditions, "Scheduled"):
-        return Life("Starting", _waiting(found)) if bound else Life("Pending", _refusal(podgroup))
-    if not bound:
-        return Life("Pending", _refusal(podgroup))
+        return "Starting"
     due = stale_at(podgroup)
-    if due is not None and now >= due:
-        return Life("Stale", "below its minimum for longer than its grace")
-    return Life("Degraded", "below its minimum")
+    return "Degraded" if due is None or now < due else "Stale"
+
+
+def reason(phase: Phase, found: Roll, refused: list[SchedulingCondition] | None) -> str:
+    """Why the gang is in its phase, for one line; what keeps members waiting goes first."""
+    if refused and phase not in {"Running", "Succeeded", "Failed"}:
+        return refused[-1].message
+    return {
+        "Starting": f"{found.count(MemberState.STARTING)} pods are starting",
+        "Degraded": "below its minimum",
+        "Stale": "below its minimum for longer than its grace",
+        "Failed": f"{found.count(MemberState.FAILED)} of {len(found.members)} pods failed",
+    }.get(phase, "")
 
 
 def stale_at(podgroup: PodGroup) -> float | None:
@@ -57,19 +58,3 @@ def grace_seconds(podgroup: PodGroup) -> float:
         return seconds(podgroup.spec.staleness_grace_period or "")
     except DurationError:
         return DEFAULT_GRACE_SECONDS
-
-
-def _ended(found: Roll, *, holds: bool) -> Life:
-    failed = found.count(MemberState.FAILED)
-    if holds:
-        return Life("Succeeded")
-    return Life("Failed", f"{failed} of {len(found.members)} pods failed")
-
-
-def _waiting(found: Roll) -> str:
-    return f"{found.count(MemberState.STARTING)} pods are starting"
-
-
-def _refusal(podgroup: PodGroup) -> str:
-    refused = podgroup.status.scheduling_conditions
-    return refused[-1].message if refused else ""

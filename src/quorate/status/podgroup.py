@@ -1,7 +1,7 @@
 """The status of a PodGroup from its pods: counts, resources, phase, conditions.
 
-Pure and stable: the same pods and the same previous status give an equal status, which is no change. The
-scheduler writes `schedulingConditions`; here they are only shown, and cleared once nothing waits.
+Pure and stable: the same pods and the same previous status give an equal status, which is no change. What the
+scheduler refused is shown for as long as something waits.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -9,7 +9,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from quorate.api import timestamps
 from quorate.api.core import Pod, PriorityClass
 from quorate.api.meta import Condition, Kind
-from quorate.api.podgroup import PodGroup, PodGroupStatus, PreemptibilityStatus, ResourcesStatus
+from quorate.api.podgroup import (
+    PodGroup,
+    PodGroupStatus,
+    PreemptibilityStatus,
+    ResourcesStatus,
+    SchedulingCondition,
+)
 from quorate.plan import SetStatus
 from quorate.rules.membership import ACTIVE, MemberState, stray_text
 from quorate.rules.preemptibility import Preemptibility, Resolved, of_podgroup
@@ -19,42 +25,54 @@ from quorate.status.amounts import shown
 from quorate.status.change import status_change
 from quorate.status.conditions import find, is_true, transitioned
 from quorate.status.members import Roll, core_holdings, holdings, requests, roll, table
-from quorate.status.phase import life
+from quorate.status.phase import life, reason
+from quorate.status.refused import NOTHING, Said, scheduling_conditions
 
 
 def change(
-    kind: Kind, podgroup: PodGroup, pods: Sequence[Pod], classes: Mapping[str, PriorityClass], now: float
+    kind: Kind,
+    podgroup: PodGroup,
+    pods: Sequence[Pod],
+    classes: Mapping[str, PriorityClass],
+    now: float,
+    said: Said = NOTHING,
 ) -> SetStatus | None:
     """What to write, if anything."""
-    new = status_of(podgroup, pods, classes, now)
+    new = status_of(podgroup, pods, classes, now, said)
     return status_change(kind, podgroup, old=podgroup.status, new=new)
 
 
 def status_of(
-    podgroup: PodGroup, pods: Sequence[Pod], classes: Mapping[str, PriorityClass], now: float
+    podgroup: PodGroup,
+    pods: Sequence[Pod],
+    classes: Mapping[str, PriorityClass],
+    now: float,
+    said: Said = NOTHING,
 ) -> PodGroupStatus:
+    stamp = timestamps.text(now)
     try:
         tree = build(podgroup)
     except TreeError as error:
-        return _invalid(podgroup, error, timestamps.text(now))
+        return _invalid(podgroup, error, stamp)
     found = roll(tree, pods)
     active = found.by_leaf(ACTIVE)
     holds = satisfied(tree, active)
+    refused = None
+    if found.count(MemberState.PENDING):
+        refused = scheduling_conditions(podgroup.status.scheduling_conditions, said, stamp)
+    phase = life(podgroup, tree, found, holds=holds[ROOT], now=now)
     resolved = of_podgroup(podgroup, pods, classes)
-    phase, reason = life(podgroup, tree, found, holds=holds[ROOT], now=now)
-    leaves = tree.leaves
-    wanted = _conditions(podgroup, tree, found, holds)
-    waits = bool(found.count(MemberState.PENDING))
+    conditions = _conditions(podgroup, tree, found, holds, refused)
     return PodGroupStatus(
         phase=phase,
-        reason=reason,
-        satisfied_groups=f"{sum(holds[leaf.name] for leaf in leaves)}/{len(leaves)}",
+        reason=reason(phase, found, refused),
+        satisfied_groups=f"{sum(holds[leaf.name] for leaf in tree.leaves)}/{len(tree.leaves)}",
         active_members=f"{sum(active.values())}/{len(found.members)}",
         groups=table(tree, found, holds),
         resources_status=_resources(tree, found, active, resolved),
         preemptibility=PreemptibilityStatus(value=resolved.value, source=resolved.source),
-        conditions=transitioned(wanted, podgroup.status.conditions, timestamps.text(now)),
-        scheduling_conditions=podgroup.status.scheduling_conditions if waits else None,
+        conditions=transitioned(conditions, podgroup.status.conditions, stamp),
+        scheduling_conditions=refused,
         observed_generation=podgroup.metadata.generation,
     )
 
@@ -74,15 +92,17 @@ def _resources(tree: Tree, found: Roll, active: Mapping[str, int], resolved: Res
 
 
 def _conditions(
-    podgroup: PodGroup, tree: Tree, found: Roll, holds: Mapping[str, bool]
+    podgroup: PodGroup,
+    tree: Tree,
+    found: Roll,
+    holds: Mapping[str, bool],
+    refused: list[SchedulingCondition] | None,
 ) -> Iterator[Condition]:
     yield _satisfied(podgroup, tree, holds)
     yield _scheduled(podgroup, holds=holds[ROOT])
-    refused = podgroup.status.scheduling_conditions or ()
-    if refused and found.count(MemberState.PENDING):
-        yield _condition(
-            podgroup, "Unschedulable", refused[-1].reason or "Unschedulable", refused[-1].message
-        )
+    if refused:
+        text = refused[-1].message
+        yield _condition(podgroup, "Unschedulable", refused[-1].reason or "Unschedulable", text)
     impossible = "; ".join(fault.message for fault in validate(podgroup.spec).warnings)
     if impossible:
         yield _condition(podgroup, "MinimumImpossible", "MinimumImpossible", impossible)
