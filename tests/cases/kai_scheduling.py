@@ -24,6 +24,8 @@ AFTER_ROUND = {"Binding": "Running", "Pipelined": "Pending", "Releasing": "Pendi
 def run(case: Json, file: Json) -> Outcome:
     del file
     missing = next((feature for feature in UNSUPPORTED if feature in case["features"]), None)
+    if missing is None and any(task.get("legacy_mig") for job in case["jobs"] for task in job["tasks"]):
+        missing = "mig"
     if missing is not None:
         return unsupported(missing)
     world = World(case)

@@ -19,6 +19,7 @@ class Start:
     group: int
     place: Place = ANYWHERE
     above: tuple[int, ...] = ()
+    toward: int = NONE  # level whose domains should be few, from a group above
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +38,7 @@ class Choose:
     rest: tuple[int, ...]
     missing: int
     place: Place
+    toward: int = NONE
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,7 +1,7 @@
 """The next step of a gang: start it, or grow it by one unit; and turning a draft into pods on nodes.
 
-The units are those of `rules.tree.units`: optional children first, each as a whole, then single members of
-satisfied leaves.
+The units are those of `rules.tree.units`: optional children first, each as a whole, then single members, so
+that siblings grow evenly.
 """
 
 from collections.abc import Iterator
@@ -13,6 +13,8 @@ from quorate.scheduling import gang, topology
 from quorate.scheduling.agenda import Add, Draft, Start
 from quorate.scheduling.snapshot import NONE, Ints
 from quorate.scheduling.trial import Trial
+
+Grown = tuple[int, float]
 
 
 def steps(trial: Trial, root: int) -> Iterator[Start | Add]:
@@ -29,23 +31,38 @@ def steps(trial: Trial, root: int) -> Iterator[Start | Add]:
             yield unit
 
 
-def _units(trial: Trial, root: int) -> Iterator[Start | Add]:
+def _units(trial: Trial, root: int) -> list[Start | Add]:
     groups = trial.snapshot.groups
-    growing: list[int] = []
-    reached = [root]
+    found: list[tuple[list[Grown], int, Start | Add]] = []
+    reached: list[tuple[int, list[Grown]]] = [(root, [])]
     while reached:
-        group = reached.pop(0)
+        group, path = reached.pop()
         if groups.is_leaf(group):
-            growing.append(group)
+            if len(gang.pending(trial, group)):
+                goal = Add(group, 1, topology.place_of(trial, group), above=_homeless(trial, group))
+                found.append((path, group, goal))
             continue
         for child in groups.children(group):
+            below = [*path, _grown(trial, child)]
             if gang.is_satisfied(trial, child):
-                reached.append(child)
+                reached.append((child, below))
             elif gang.is_eligible(trial, child):
-                yield Start(child, topology.place_of(trial, group), _homeless(trial, group))
-    for leaf in sorted(growing):
-        if len(gang.pending(trial, leaf)):
-            yield Add(leaf, 1, topology.place_of(trial, leaf), above=_homeless(trial, leaf))
+                start = Start(child, topology.place_of(trial, group), _homeless(trial, group))
+                found.append((below, child, start))
+    return [goal for _, _, goal in sorted(found, key=lambda one: one[:2])]
+
+
+def _grown(trial: Trial, group: int) -> Grown:
+    """Sorts siblings for growing: unsatisfied ones, then the least grown, then those without a minimum."""
+    groups = trial.snapshot.groups
+    if not gang.is_satisfied(trial, group):
+        return 0, 0.0
+    if groups.is_leaf(group):
+        minimum, have = int(groups.min_member[group]), int(trial.active[group])
+    else:
+        minimum = int(groups.min_subgroup[group])
+        have = sum(gang.is_satisfied(trial, child) for child in groups.children(group))
+    return (1, have / minimum) if minimum else (2, 0.0)
 
 
 def _homeless(trial: Trial, group: int) -> tuple[int, ...]:

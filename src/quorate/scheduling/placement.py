@@ -13,7 +13,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from quorate.scheduling import gang, topology
+from quorate.scheduling import gang, neighbours, topology
 from quorate.scheduling.agenda import Add, Agenda, Choose, Draft, Found, Goal, Inside, Put, Reach, Start, Step
 from quorate.scheduling.filling import even, fill, splits
 from quorate.scheduling.snapshot import NONE, Bools, Floats, Ints
@@ -21,6 +21,9 @@ from quorate.scheduling.topology import Place
 from quorate.scheduling.trial import Trial
 
 State = tuple[Agenda, Draft]
+
+NEIGHBOUR = 1e9  # preferred neighbours weigh more than packing and topology
+DOMAIN = 1e3  # the rank of a domain by room weighs more than the packing of a node
 
 
 class Search:
@@ -101,7 +104,7 @@ class Search:
             yield from self._above(goal, rest, draft)
             return
         levels = topology.tried_levels(self.trial.snapshot, goal.group)
-        toward = levels[0] if len(levels) > 1 else NONE
+        toward = levels[0] if len(levels) > 1 else goal.toward
         for level in levels:
             if level == NONE:
                 yield (Inside(goal.group, goal.place, toward), rest), draft
@@ -133,7 +136,7 @@ class Search:
             able.sort(key=self._largest, reverse=True)
         if groups.min_member[goal.group]:
             rest = (Reach(goal.group, goal.place), rest)
-        yield (Choose(tuple(able), missing, goal.place), rest), draft
+        yield (Choose(tuple(able), missing, goal.place, goal.toward), rest), draft
 
     def _choose(self, goal: Choose, rest: Agenda, draft: Draft) -> Iterator[State]:
         if goal.missing <= 0:
@@ -142,8 +145,8 @@ class Search:
         if len(goal.rest) < goal.missing:
             return
         first, *others = goal.rest
-        taken = Choose(tuple(others), goal.missing - 1, goal.place)
-        yield (Start(first, goal.place), (taken, rest)), draft
+        taken = replace(goal, rest=tuple(others), missing=goal.missing - 1)
+        yield (Start(first, goal.place, toward=goal.toward), (taken, rest)), draft
         mine = self._signature(first)
         different = tuple(child for child in others if self._signature(child) != mine)
         yield (replace(goal, rest=different), rest), draft
@@ -211,6 +214,14 @@ class Search:
 
     def _put(self, goal: Put, rest: Agenda, draft: Draft) -> Iterator[State]:
         counts, scores = self._room(goal, draft)
+        if goal.shape in self.trial.coupled:
+            there = self._occupants(draft)
+            counts = np.where(neighbours.allowed(self.trial.snapshot, goal.shape, there), counts, 0)
+            scores = scores + NEIGHBOUR * neighbours.preferred(self.trial.snapshot, goal.shape, there)
+            if not neighbours.is_by_host(self.trial.snapshot, goal.shape):
+                yield from self._put_one(goal, rest, draft, np.where(counts > 0, scores, -np.inf))
+                return
+            counts = np.minimum(counts, 1)
         if int(counts.sum()) < goal.count:
             return
         if self.is_exact:
@@ -224,6 +235,20 @@ class Search:
             self.lost_packings |= rest is not None
             yield rest, self._extended(draft, Step(goal.leaf, goal.shape, *found))
 
+    def _put_one(self, goal: Put, rest: Agenda, draft: Draft, scores: Floats) -> Iterator[State]:
+        """One pod at a time: where it goes decides where the next may go."""
+        self.lost_packings |= rest is not None
+        later = (replace(goal, count=goal.count - 1), rest) if goal.count > 1 else rest
+        for node in np.argsort(-scores, kind="stable").tolist():
+            if scores[node] == -np.inf:
+                return
+            step = Step(goal.leaf, goal.shape, np.array([node]), np.array([1]))
+            yield later, self._extended(draft, step)
+
+    def _occupants(self, draft: Draft) -> neighbours.Occupants:
+        drafted = ((step.shape, step.nodes, step.counts) for step in draft.steps)
+        return neighbours.occupants(self.trial.snapshot, self.trial.state, self.trial.node, drafted)
+
     def _room(self, goal: Put, draft: Draft) -> tuple[Ints, Floats]:
         column = self.trial.column(goal.shape, now=self.now)
         counts = self._counts(goal.shape, draft)
@@ -233,8 +258,9 @@ class Search:
         if goal.toward != NONE:
             of_node = self.trial.snapshot.levels[goal.toward].of_node
             size = len(self.trial.snapshot.levels[goal.toward].domains) + 1
-            room = np.bincount(of_node + 1, weights=counts.astype(np.float64), minlength=size)
-            scores = scores + 1000.0 * room[of_node + 1]
+            known = np.where(self._mask(goal.place), column.counts, 0).astype(np.float64)
+            room = np.bincount(of_node + 1, weights=known, minlength=size)
+            scores = scores + DOMAIN * np.argsort(np.argsort(room, kind="stable"))[of_node + 1]
         return counts, scores
 
     def _counts(self, shape: int, draft: Draft) -> Ints:

@@ -20,6 +20,7 @@ from quorate.plan import Ref
 from quorate.scheduling.request import Request, Taint
 
 Ints = npt.NDArray[np.int64]
+Smalls = npt.NDArray[np.signedinteger]
 Floats = npt.NDArray[np.float64]
 Bools = npt.NDArray[np.bool_]
 
@@ -99,7 +100,6 @@ class Pods:
     node: Ints  # where it is; NONE if pending or if its node vanished
     state: Ints  # a `State`
     nominated: Ints  # node a former cycle held for it, NONE if none
-    labels: Ints  # row of `label_sets`
     is_core: Bools  # active members that a semi-preemptible gang may not lose
 
 

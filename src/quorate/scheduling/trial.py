@@ -14,6 +14,7 @@ from typing import Self
 
 import numpy as np
 
+from quorate.scheduling import neighbours
 from quorate.scheduling.accounts import open_accounts
 from quorate.scheduling.snapshot import (
     CPU,
@@ -64,6 +65,7 @@ class Trial:
         self.accounts = open_accounts(snapshot, _protected(snapshot))
         self.placements: list[Placement] = []
         self.evictions: list[Ints] = []
+        self.coupled = neighbours.concerns(snapshot)
         self._mask = mask
         self._score = score
         self._masks: dict[int, Bools] = {}

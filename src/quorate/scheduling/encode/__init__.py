@@ -10,6 +10,7 @@ touches costs; a snapshot costs a few array copies. The result does not depend o
 
 from bisect import bisect_left, insort
 from collections.abc import Callable, Mapping
+from math import inf
 from typing import TypeVar
 
 from quorate.api.composite import COMPOSITE_POD_GROUP, CompositePodGroup
@@ -27,12 +28,14 @@ from quorate.api.storage import (
 )
 from quorate.api.topology import TOPOLOGY, Topology
 from quorate.scheduling.encode.assembly import Parts, assemble
-from quorate.scheduling.encode.gangs import Block, Member, block_of
+from quorate.scheduling.encode.gangs import Block, Member, block_of, epoch
 from quorate.scheduling.encode.nodes import NodeTable
 from quorate.scheduling.encode.pods import Entry, Key, Shapes, entry_of, order_of, ref_of
 from quorate.scheduling.encode.queues import queues_of
 from quorate.scheduling.encode.topologies import Topologies
 from quorate.scheduling.snapshot import NONE, Floats, Snapshot, State
+
+STUCK_AFTER = 60.0  # seconds past the time by which a pod should have been gone
 
 K = TypeVar("K")
 V = TypeVar("V", bound=Object)
@@ -47,6 +50,7 @@ class Encoder:
         self._shapes = Shapes()
         self._entries: dict[Key, Entry] = {}
         self._members: dict[Key, set[Key]] = {}  # pods by gang
+        self._leaving: dict[Key, float] = {}  # pods being deleted, and when they should be gone
         self._podgroups: dict[Key, PodGroup] = {}
         self._blocks: dict[Key, Block] = {}
         self._order: list[Key] = []  # gangs with a block, sorted
@@ -89,6 +93,7 @@ class Encoder:
     def snapshot(self, now: float) -> Snapshot:
         """Everything known at this time, as arrays."""
         self._rebuild()
+        self._give_up_on_stuck(now)
         queues, problems = queues_of(self._queues.values(), self._usage)
         parts = Parts(
             nodes=self._nodes,
@@ -127,7 +132,6 @@ class Encoder:
             slot=self._nodes.slot(entry.node) if entry.node else NONE,
             state=entry.state,
             nominated=self._nodes.slot(nominated) if nominated and not entry.node else NONE,
-            labels=self._shapes.label_set(entry.pod),
         )
 
     def _loose(self) -> list[Member]:
@@ -144,20 +148,20 @@ class Encoder:
             self._leave(known, before)
         if not isinstance(new, Pod):
             return
-        read = len(self._shapes.read_labels)
+        read = self._shapes.what_is_read
         entry = entry_of(new, self._scheduler, self._shapes, self._volumes_of(new))
         if entry is None:
             return
         self._entries[known] = entry
-        self._charge(entry, 1)
+        self._charge(known, entry, 1)
         if entry.gang is not None:
             self._members.setdefault(entry.gang, set()).add(known)
             self._dirty.add(entry.gang)
-        if len(self._shapes.read_labels) != read:
-            self._dirty.update(self._podgroups)
+        if self._shapes.what_is_read != read:
+            self._reread_all()
 
     def _leave(self, key: Key, entry: Entry) -> None:
-        self._charge(entry, -1)
+        self._charge(key, entry, -1)
         if entry.gang is None:
             return
         members = self._members[entry.gang]
@@ -166,12 +170,26 @@ class Encoder:
             del self._members[entry.gang]
         self._dirty.add(entry.gang)
 
-    def _charge(self, entry: Entry, sign: int) -> None:
+    def _charge(self, key: Key, entry: Entry, sign: int) -> None:
         if not entry.node or entry.state is State.SUCCEEDED:
             return
-        takes = {self._nodes.row(name): amount for name, amount in self._shapes.requests[entry.shape].amounts}
-        is_releasing = entry.state is State.RELEASING
-        self._nodes.charge(entry.node, takes, sign, releasing=is_releasing, foreign=entry.gang is None)
+        takes = self._takes(entry)
+        self._nodes.charge(entry.node, takes, sign, foreign=entry.gang is None)
+        if sign > 0 and entry.state is State.RELEASING:
+            self._leaving[key] = epoch(entry.pod.metadata.deletion_timestamp or "", inf)
+            self._nodes.release(entry.node, takes, 1)
+        elif sign < 0 and self._leaving.pop(key, None) is not None:
+            self._nodes.release(entry.node, takes, -1)
+
+    def _give_up_on_stuck(self, now: float) -> None:
+        """Seats of pods that should have been gone long ago are not counted as being freed."""
+        for key in [key for key, due in self._leaving.items() if due + STUCK_AFTER < now]:
+            del self._leaving[key]
+            entry = self._entries[key]
+            self._nodes.release(entry.node, self._takes(entry), -1)
+
+    def _takes(self, entry: Entry) -> dict[int, int]:
+        return {self._nodes.row(name): amount for name, amount in self._shapes.requests[entry.shape].amounts}
 
     def _volumes_of(self, pod: Pod) -> list[NodeSelector]:
         found = []
@@ -194,6 +212,11 @@ class Encoder:
         _, name = self._keys(old, new)
         _store(self._volumes, name, new, PersistentVolume)
         self._reread({key for key, claim in self._claims.items() if claim.spec.volume_name == name})
+
+    def _reread_all(self) -> None:
+        """A term reads labels that no term read before: every pod may have another shape now."""
+        for entry in list(self._entries.values()):
+            self._pod(entry.pod, entry.pod)
 
     def _reread(self, claims: set[Key]) -> None:
         """Read the pods of these claims again: their shape may be another now."""

@@ -82,11 +82,9 @@ def _requests(shapes: list[Request], nodes: NodeTable) -> Ints:
 def _pods(parts: Parts, rows: Ints) -> Pods:
     blocks, loose = parts.blocks, parts.loose
     sizes = [block.pods.shape[1] for block in blocks]
-    tail = np.array(
-        [(NONE, one.shape, one.slot, one.state, NONE, one.labels, 0) for one in loose], dtype=np.int64
-    )
+    tail = np.array([(NONE, one.shape, one.slot, one.state, NONE, 0) for one in loose], dtype=np.int64)
     columns = [*(block.pods for block in blocks), tail.reshape(-1, len(POD_COLUMNS)).T]
-    leaf, shape, node, state, nominated, labels, is_core = np.concatenate(columns, axis=1)
+    leaf, shape, node, state, nominated, is_core = np.concatenate(columns, axis=1)
     gang = np.repeat(np.arange(len(blocks) + 1), [*sizes, len(loose)])
     first_group = np.array([*_starts([block.groups.shape[1] for block in blocks]), 0], dtype=np.int64)
     is_member = gang < len(blocks)
@@ -98,7 +96,6 @@ def _pods(parts: Parts, rows: Ints) -> Pods:
         node=rows[node],
         state=state,
         nominated=rows[nominated],
-        labels=labels,
         is_core=is_core.astype(np.bool_),
     )
 

@@ -39,7 +39,6 @@ class Member:
     slot: int  # of its node, NONE
     state: State
     nominated: int  # slot
-    labels: int
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -69,7 +68,7 @@ GROUP_COLUMNS = (
     "required",
     "preferred",
 )
-POD_COLUMNS = ("leaf", "shape", "node", "state", "nominated", "labels", "is_core")
+POD_COLUMNS = ("leaf", "shape", "node", "state", "nominated", "is_core")
 
 
 def block_of(
@@ -153,7 +152,7 @@ def _pod_rows(
             is_core = one.state is State.ACTIVE and left > 0
             left -= is_core
             refs.append(one.ref)
-            columns.append((rows[name], one.shape, one.slot, one.state, one.nominated, one.labels, is_core))
+            columns.append((rows[name], one.shape, one.slot, one.state, one.nominated, is_core))
     return np.array(columns, dtype=np.int64).reshape(-1, len(POD_COLUMNS)).T, tuple(refs)
 
 

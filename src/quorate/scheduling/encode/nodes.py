@@ -65,17 +65,19 @@ class NodeTable:
                 self._grow()
         return self.slots[name]
 
-    def charge(
-        self, node: str, takes: Mapping[int, int], sign: int, *, releasing: bool, foreign: bool
-    ) -> None:
+    def charge(self, node: str, takes: Mapping[int, int], sign: int, *, foreign: bool) -> None:
         """A pod appeared on a node (+1) or left it (-1)."""
         slot = self.slot(node)
         for row, value in takes.items():
             self._used[row, slot] += sign * value
-            if releasing:
-                self._releasing[row, slot] += sign * value
             if foreign:
                 self._foreign[row, slot] += sign * value
+
+    def release(self, node: str, takes: Mapping[int, int], sign: int) -> None:
+        """A pod on a node is being deleted (+1), or is no longer believed to go (-1)."""
+        slot = self.slot(node)
+        for row, value in takes.items():
+            self._releasing[row, slot] += sign * value
 
     def remove(self, node: Node) -> None:
         name = node.metadata.name

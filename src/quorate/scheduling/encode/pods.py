@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from quorate.api import labels
 from quorate.api.core import POD, Pod
@@ -12,7 +12,7 @@ from quorate.rules.podresources import requested
 from quorate.scheduling.encode.nodes import is_bytes
 from quorate.scheduling.encode.shapes import request_of
 from quorate.scheduling.request import Request, Selector
-from quorate.scheduling.snapshot import State
+from quorate.scheduling.snapshot import NONE, State
 
 Key = tuple[str, str]  # namespace, name
 LabelSet = tuple[str, tuple[tuple[str, str], ...]]
@@ -42,14 +42,21 @@ class Shapes:
         self._numbers: dict[Request, int] = {}
         self._label_numbers: dict[LabelSet, int] = {}
 
+    def read(self, request: Request) -> None:
+        """Take note of what the terms of a request read."""
+        self._coupled |= request.is_coupled
+        self.read_labels.update(test.key for selector in _selectors(request) for test in selector.term)
+
     def number(self, request: Request) -> int:
-        """The number of a request; grows `read_labels` by what its terms read."""
         if request not in self._numbers:
             self._numbers[request] = len(self.requests)
             self.requests.append(request)
-            self._coupled |= request.is_coupled
-            self.read_labels.update(test.key for selector in _selectors(request) for test in selector.term)
         return self._numbers[request]
+
+    @property
+    def what_is_read(self) -> tuple[bool, int]:
+        """Changes when the shapes of pods seen before may no longer hold."""
+        return self._coupled, len(self.read_labels)
 
     @property
     def reads_neighbours(self) -> bool:
@@ -57,7 +64,9 @@ class Shapes:
         return self._coupled
 
     def label_set(self, pod: Pod) -> int:
-        """The number of a pod's labels, those left out that nobody reads."""
+        """The number of a pod's labels, those left out that nobody reads; NONE if nobody reads any."""
+        if not self._coupled:
+            return NONE
         mine = pod.metadata.labels or {}
         read = tuple((key, mine[key]) for key in sorted(self.read_labels & mine.keys()))
         found = (pod.metadata.namespace, read)
@@ -78,7 +87,9 @@ def entry_of(pod: Pod, scheduler: str, shapes: Shapes, volumes: Iterable[NodeSel
     amounts = {
         name: -(-milli // 1000) if is_bytes(name) else milli for name, milli in requested(pod.spec).items()
     }
-    number = shapes.number(request_of(pod, amounts, volumes))
+    request = request_of(pod, amounts, volumes)
+    shapes.read(request)
+    number = shapes.number(replace(request, labels=shapes.label_set(pod)))
     return Entry(pod, gang, number, pod.spec.node_name, state)
 
 

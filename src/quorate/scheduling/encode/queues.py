@@ -1,5 +1,4 @@
-"""Queue objects as arrays: quotas in the units of the snapshot, lineages, and which queues had to be left
-out.
+"""Queue objects as arrays: quotas in the units of the snapshot, lineages, and which queues are left out.
 
 Cyclic and orphan queues are left out with everything below them; gangs in them are refused by name. A cluster
 without any queue has one: `default`, without limits.
