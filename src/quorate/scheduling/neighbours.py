@@ -11,7 +11,7 @@ import numpy as np
 
 from quorate.scheduling import fit
 from quorate.scheduling.request import Expression, Neighbour, Port, Request, Selector, Spread
-from quorate.scheduling.snapshot import NONE, Bools, Floats, Ints, Snapshot, State
+from quorate.scheduling.snapshot import NONE, Bools, Floats, Ints, Smalls, Snapshot, State
 
 ANY_ADDRESS = "0.0.0.0"  # noqa: S104  the wire's word for every address of a node
 HOLDS = (State.ACTIVE, State.RELEASING)
