@@ -1,0 +1,111 @@
+"""Values of custom objects as CEL sees them: names escaped, and numbers, times and bytes typed by the schema.
+
+A converter exists only for a schema that needs one; None means that values go to CEL as they are.
+"""
+
+import base64
+import binascii
+import re
+from collections.abc import Callable
+from datetime import datetime, timedelta
+from typing import Any
+
+from quorate.api.meta import Json
+
+Converter = Callable[[Any], Any]
+
+_RESERVED = frozenset(
+    {
+        "true",
+        "false",
+        "null",
+        "in",
+        "as",
+        "break",
+        "const",
+        "continue",
+        "else",
+        "for",
+        "function",
+        "if",
+        "import",
+    }
+    | {"let", "loop", "package", "namespace", "return", "var", "void", "while"}
+)
+_ESCAPES = (("__", "__underscores__"), (".", "__dot__"), ("-", "__dash__"), ("/", "__slash__"))
+_UNITS = {"h": 3600.0, "m": 60.0, "s": 1.0, "ms": 1e-3, "us": 1e-6, "µs": 1e-6, "ns": 1e-9}
+_DURATION_PART = re.compile(r"(\d+(?:\.\d*)?|\.\d+)(ns|us|µs|ms|s|m|h)")
+
+
+def escaped(name: str) -> str:
+    """A property's name as an expression must write it: `namespace` is `__namespace__`, `a-b` is `a__dash__b`."""
+    if name in _RESERVED:
+        return f"__{name}__"
+    for character, replacement in _ESCAPES:
+        name = name.replace(character, replacement)
+    return name
+
+
+def _duration(text: str) -> timedelta:
+    seconds = sum(float(number) * _UNITS[unit] for number, unit in _DURATION_PART.findall(text))
+    return timedelta(seconds=-seconds if text.startswith("-") else seconds)
+
+
+_TEXTS: dict[str, Converter] = {
+    "date-time": datetime.fromisoformat,
+    "datetime": datetime.fromisoformat,
+    "duration": _duration,
+    "byte": base64.b64decode,
+}
+
+
+def converter(schema: Json) -> Converter | None:
+    """What makes a CEL value of a value of this schema."""
+    if schema.get("x-kubernetes-int-or-string"):
+        return None
+    match schema.get("type"):
+        case "number":
+            return lambda value: float(value) if isinstance(value, int | float) else value
+        case "string":
+            parse = _TEXTS.get(schema.get("format", ""))
+            return None if parse is None else (lambda value: _parsed(parse, value))
+        case "array":
+            return _of_items(converter(schema.get("items") or {}))
+        case "object":
+            return _of_object(schema)
+        case _:
+            return None
+
+
+def _parsed(parse: Converter, value: Any) -> Any:
+    try:
+        return parse(value)
+    except (ValueError, TypeError, binascii.Error):
+        return value
+
+
+def _of_items(each: Converter | None) -> Converter | None:
+    if each is None:
+        return None
+    return lambda value: [each(item) for item in value] if isinstance(value, list) else value
+
+
+def _of_object(schema: Json) -> Converter | None:
+    properties: dict[str, Json] = schema.get("properties") or {}
+    renamed = {name: escaped(name) for name in properties if escaped(name) != name}
+    converters = {name: each for name, child in properties.items() if (each := converter(child)) is not None}
+    values = schema.get("additionalProperties")
+    rest = converter(values) if isinstance(values, dict) else None
+    if not (renamed or converters or rest):
+        return None
+
+    def convert(value: Any) -> Any:
+        if not isinstance(value, dict):
+            return value
+        found = {}
+        for name, child in value.items():
+            each = converters.get(name, rest)
+            found[renamed.get(name, name)] = child if each is None else each(child)
+        return found
+
+    return convert
