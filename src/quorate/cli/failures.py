@@ -18,7 +18,7 @@ UNABLE = 3
 
 
 def fail(message: str, *, remedy: str = "", status: int = UNABLE) -> typer.Exit:
-    """What to raise after printing one line: `raise fail("port 6443 is in use", remedy="...")`."""
+    """Print one line; what comes back is to be raised."""
     line = " ".join(message.split())
     print(f"quorate: {line}" + (f"; {remedy}" if remedy else ""), file=sys.stderr)
     return typer.Exit(status)

@@ -5,7 +5,7 @@ Expected failures leave as one line on standard error and a sensible exit status
 
 import typer
 
-from quorate.cli import demo, failures, manifests, run, up
+from quorate.cli import convert, demo, failures, manifests, run, up
 
 app = typer.Typer(
     name="quorate",
@@ -18,7 +18,8 @@ app.command()(up.up)
 app.command()(demo.demo)
 app.command()(run.run)
 app.command()(manifests.crds)
-app.command("manifests")(manifests.manifests)
+app.command()(manifests.manifests)
+app.command()(convert.convert)
 
 
 @app.command()

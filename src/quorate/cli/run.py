@@ -1,0 +1,49 @@
+"""`quorate run`: the controllers against any cluster, as the process of an installation."""
+
+import asyncio
+from typing import Annotated
+
+import typer
+
+from quorate.cli.failures import fail
+from quorate.cli.options import SCHEDULER_NAME, Level, LogLevel, Only, SchedulerName
+
+
+def run(  # noqa: PLR0913 - each is an option of the command
+    *,
+    kubeconfig: Annotated[
+        str, typer.Option(help="Else $KUBECONFIG, ~/.kube/config, or the pod's own account.")
+    ] = "",
+    context: Annotated[str, typer.Option(help="A context of the kubeconfig.")] = "",
+    only: Only = None,
+    scheduler_name: SchedulerName = SCHEDULER_NAME,
+    leader_elect: Annotated[bool, typer.Option(help="Let one of several processes work at a time.")] = False,
+    health_port: Annotated[int, typer.Option(help="For /healthz, /readyz and /metrics; 0 is none.")] = 8080,
+    log_level: LogLevel = Level.INFO,
+) -> None:
+    """Run the controllers on the cluster of a kubeconfig."""
+    from quorate.api.core import LEASE  # noqa: PLC0415 - keeps `quorate --help` fast
+    from quorate.api.shipped import NAMESPACE  # noqa: PLC0415 - likewise
+    from quorate.cli.world import stop_on_signals  # noqa: PLC0415 - likewise
+    from quorate.controllers import app, logs  # noqa: PLC0415 - likewise
+    from quorate.kube.errors import KubeError  # noqa: PLC0415 - likewise
+    from quorate.kube.kubeconfig import discover  # noqa: PLC0415 - likewise
+    from quorate.plan import Ref  # noqa: PLC0415 - likewise
+
+    logs.set_up(log_level.value)
+
+    async def work() -> None:
+        stop = asyncio.Event()
+        stop_on_signals(stop)
+        settings = app.Settings(
+            only=tuple(only or ()),
+            scheduler_name=scheduler_name,
+            lease=Ref(kind=LEASE, namespace=NAMESPACE, name="quorate") if leader_elect else None,
+            health_port=health_port or None,
+        )
+        await app.run(discover(kubeconfig, context), settings, stop)
+
+    try:
+        asyncio.run(work())
+    except KubeError as error:
+        raise fail(str(error)) from error

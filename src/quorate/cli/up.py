@@ -1,0 +1,61 @@
+"""`quorate up`: the embedded cluster with all controllers on it, until Ctrl-C."""
+
+import asyncio
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from quorate.cli.failures import fail
+from quorate.cli.options import SCHEDULER_NAME, Level, LogLevel, Only, SchedulerName
+
+if TYPE_CHECKING:
+    from quorate.cli import world
+
+DEFAULT_NODES = "8x8gpu,rack=4"
+DEFAULT_KUBECONFIG = Path("quorate-data/kubeconfig")
+
+
+def up(  # noqa: PLR0913 - each is an option of the command
+    *,
+    nodes: Annotated[
+        str, typer.Option(help='Fake nodes, as in "32x8gpu,rack=8" or "4x8gpu 2x0gpu,name=cpu".')
+    ] = DEFAULT_NODES,
+    host: Annotated[str, typer.Option(help="Where the API server listens.")] = "127.0.0.1",
+    port: Annotated[int, typer.Option(help="0 takes a free one.")] = 6443,
+    data_dir: Annotated[
+        Path | None, typer.Option(help="Keep everything here; without it nothing outlives the process.")
+    ] = None,
+    kubeconfig: Annotated[Path, typer.Option(help="Where to write it.")] = DEFAULT_KUBECONFIG,
+    controllers: Annotated[bool, typer.Option(help="Run Quorate's controllers too.")] = True,
+    only: Only = None,
+    scheduler_name: SchedulerName = SCHEDULER_NAME,
+    log_level: LogLevel = Level.WARNING,
+) -> None:
+    """Start a Kubernetes in this process, with fake GPU nodes and Quorate's controllers on it."""
+    from quorate.cli import world  # noqa: PLC0415 - keeps `quorate --help` fast
+    from quorate.controllers import app, logs  # noqa: PLC0415 - likewise
+    from quorate.embedded.nodes import ShapeError, node_shapes  # noqa: PLC0415 - likewise
+
+    logs.set_up(log_level.value, as_json=False)
+    try:
+        shapes = node_shapes(nodes)
+    except ShapeError as error:
+        raise fail(f"--nodes: {error}", status=2) from error
+    settings = app.Settings(only=tuple(only or ()), scheduler_name=scheduler_name) if controllers else None
+    asyncio.run(_up(world.Plan(shapes, kubeconfig, host, port, data_dir, settings)))
+
+
+async def _up(plan: "world.Plan") -> None:
+    from quorate.cli import world  # noqa: PLC0415 - keeps `quorate --help` fast
+
+    began = time.monotonic()
+    async with world.started(plan) as running:
+        world.stop_on_signals(running.stop)
+        count = sum(shape.count for shape in plan.nodes)
+        gpus = sum(shape.count * shape.gpus for shape in plan.nodes)
+        typer.echo(f"cluster     {running.cluster.url}  {count} nodes, {gpus} GPUs")
+        typer.echo(f"kubeconfig  export KUBECONFIG={plan.kubeconfig.absolute()}")
+        typer.echo(f"ready in {time.monotonic() - began:.1f} s; Ctrl-C ends")
+        await running.controllers
