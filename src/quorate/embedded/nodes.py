@@ -154,6 +154,7 @@ def _node(shape: NodeShape, name: str, index: int, topology: dict[str, str]) -> 
     capacity = {"cpu": shape.cpu, "ephemeral-storage": "1Ti", "memory": shape.memory, "pods": str(shape.pods)}
     if shape.gpus:
         capacity[GPU_RESOURCE] = str(shape.gpus)
+    number = index + 2
     network = f"10.{64 + index // 256}.{index % 256}.0/24"
     return {
         "apiVersion": "v1",
@@ -166,7 +167,7 @@ def _node(shape: NodeShape, name: str, index: int, topology: dict[str, str]) -> 
             "addresses": [
                 {
                     "type": "InternalIP",
-                    "address": f"172.{16 + index // 65536}.{index // 256 % 256}.{index % 256}",
+                    "address": f"172.{16 + number // 65536}.{number // 256 % 256}.{number % 256}",
                 },
                 {"type": "Hostname", "address": name},
             ],

@@ -1,4 +1,4 @@
-"""What a new cluster holds before anybody writes: namespaces, priority classes, the standard storage class."""
+"""What a new cluster holds before anybody writes: namespaces, priority classes, a storage class."""
 
 from collections.abc import Iterable
 

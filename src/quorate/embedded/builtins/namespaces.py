@@ -16,8 +16,8 @@ from quorate.workloads.builtin.instants import rfc3339
 from quorate.workloads.builtin.outcome import is_deleting, ref
 
 _ROOT_NOTE = (
-    "Contains a CA bundle that can be used to verify the kube-apiserver when using internal endpoints such as the "
-    "internal service IP or kubernetes.default.svc. No other usage is guaranteed across distributions of "
+    "Contains a CA bundle that can be used to verify the kube-apiserver when using internal endpoints such as "
+    "the internal service IP or kubernetes.default.svc. No other usage is guaranteed across distributions of "
     "Kubernetes clusters."
 )
 _RESOURCES_LAST = {"pods"}  # their owners go first, or they would be made again

@@ -1,4 +1,4 @@
-"""The default scheduler, kept simple: binds pods that ask for `default-scheduler` to the first node that fits.
+"""The default scheduler, kept simple: binds pods that ask for it to the first node that fits.
 
 Pods of any other scheduler only count as taken room. A pod that does not fit is tried again when room may
 have appeared: a pod ended, a node came or changed.

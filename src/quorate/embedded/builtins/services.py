@@ -22,7 +22,7 @@ _GATHER_SECONDS = 0.1  # changes of many pods make one pass over their Service
 
 
 class Selectors:
-    """Objects of one kind by a label pair their selector asks for; those that ask for none are always tried."""
+    """Objects of one kind by a label pair their selector asks for; those with none are always tried."""
 
     def __init__(self, kind: Kind) -> None:
         self.kind = kind

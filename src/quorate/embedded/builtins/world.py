@@ -15,6 +15,7 @@ from quorate.workloads.builtin.selection import matches
 
 _Keys = dict[Key, None]  # an ordered set: the same run visits in the same order
 _Place = tuple[str, ...]
+_NOTHING: _Keys = {}
 _ADOPTABLE = {"pods", "replicasets"}
 _POD = (kinds.POD.group, kinds.POD.plural)
 
@@ -73,8 +74,8 @@ class World:
         if not pairs:
             pods: Iterable[Json] = self.all(kinds.POD, namespace)
         else:
-            sets = (self._filed.get(("label", namespace, key, value), {}) for key, value in pairs)
-            pods = self._objects(min(sets, key=_size))
+            sets = [self._filed.get(("label", namespace, key, value), _NOTHING) for key, value in pairs]
+            pods = self._objects(min(sets, key=len))
         return [pod for pod in pods if matches(selector, pod["metadata"].get("labels"))]
 
     def _objects(self, keys: Iterable[Key]) -> list[Json]:
@@ -107,10 +108,6 @@ class World:
                 held.pop(key, None)
                 if not held:
                     del self._filed[place]
-
-
-def _size(keys: _Keys) -> int:
-    return len(keys)
 
 
 def _places(key: Key, item: Json) -> Iterator[_Place]:

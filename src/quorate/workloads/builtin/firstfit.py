@@ -1,4 +1,4 @@
-"""The default scheduler's choice, kept simple: the first node that admits the pod and has room, or why none."""
+"""The default scheduler's choice, kept simple: the first node that admits the pod and has room."""
 
 from collections import Counter
 from collections.abc import Callable, Iterable

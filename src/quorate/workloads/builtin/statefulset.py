@@ -45,12 +45,9 @@ class _Set(NamedTuple):
         return pods.is_available(pod, self.min_ready, self.now) and not is_deleting(pod)
 
     def revision_at(self, ordinal: int) -> str:
-        """Pods below the partition keep the current revision."""
-        if self.on_delete:
-            return self.current
-        if self.update != self.current and ordinal < self.wanted.start + self.partition:
-            return self.current
-        return self.update if self.update != self.current else self.current
+        """Pods below the partition are made from the current revision, all others from the latest."""
+        below = not self.on_delete and ordinal < self.wanted.start + self.partition
+        return self.current if below else self.update
 
 
 def statefulset(
