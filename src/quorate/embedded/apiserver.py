@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from quorate.api.meta import Json
 from quorate.embedded import binding, creation, deletion, errors, eviction, listing, patching, scale, updating
+from quorate.embedded.definitions import Definitions
 from quorate.embedded.deletion import Deleted
 from quorate.embedded.options import DeleteOptions, ListOptions, Options, Patch, WatchOptions
 from quorate.embedded.registry import Registry, Resource
@@ -37,6 +38,7 @@ class ApiServer:
         self.now = now
         # Set by whoever opens a data directory.
         self.journal: Journal | None = None
+        self.definitions = Definitions(self)
         # Requests served, by verb and resource.
         self.counts: Counter[tuple[str, str]] = Counter()
         # Discovery and OpenAPI documents by path and media type, each with the registry generation it shows.

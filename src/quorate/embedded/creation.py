@@ -29,7 +29,8 @@ async def create(
     if not options.ownership_settled:
         obj = intake.owned(server, resource, (None, obj), options)
     obj = _founded(server, resource, obj)
-    intake.check_new(resource, obj)
+    intake.check_new(resource, obj, options)
+    obj = intake.settled(server, resource, obj)
     key = Key(resource.group, resource.plural, namespace, obj["metadata"]["name"])
     if server.store.entry(key) is not None:
         raise errors.already_exists(resource, key.name)

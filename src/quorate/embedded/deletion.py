@@ -44,6 +44,8 @@ async def delete(server: "ApiServer", target: Target, options: DeleteOptions) ->
         return Deleted(removed, at_once=True)
     stored = server.store.update(target.key, new)
     await server.durable()
+    if target.resource.plural == "customresourcedefinitions":
+        await server.definitions.clean_up(stored)
     return Deleted(stored, at_once=False)
 
 

@@ -6,17 +6,26 @@
 from typing import TYPE_CHECKING
 
 from quorate.api.meta import Json
-from quorate.embedded import defaults, errors, managedfields, typed, validation
+from quorate.embedded import (
+    customobjects,
+    defaults,
+    definitionrules,
+    errors,
+    managedfields,
+    typed,
+    validation,
+)
+from quorate.embedded.causes import Cause
 from quorate.embedded.managedfields import Writer
 from quorate.embedded.objectmeta import timestamp
 from quorate.embedded.options import Options
 from quorate.embedded.registry import Resource
-from quorate.embedded.representation import copied
 from quorate.embedded.shape import shape_of
 from quorate.embedded.store import Key
 
 if TYPE_CHECKING:
     from quorate.embedded.apiserver import ApiServer
+    from quorate.embedded.updating import Target
 
 # Who writes without saying so, as the real server records it.
 _NOBODY = "unknown"
@@ -27,6 +36,9 @@ _SPEC_AND_METADATA_FIELDS: Json = {"f:spec": {}, "f:metadata": {}}
 
 def check_namespace(server: "ApiServer", resource: Resource, namespace: str, name: str) -> None:
     """Nothing is created in a namespace that is not there, or that is on its way out."""
+    if resource.definition is not None and server.definitions.is_leaving(resource):
+        why = "create not allowed while custom resource definition is terminating"
+        raise errors.forbidden(resource, name, why)
     if not resource.namespaced:
         return
     found = server.store.get(Key("", "namespaces", "", namespace))
@@ -50,11 +62,12 @@ def check_namespace(server: "ApiServer", resource: Resource, namespace: str, nam
 def read(resource: Resource, tree: Json, options: Options) -> Json:
     """A fresh object of the kind, in normal form; what does not belong there is refused, told or dropped."""
     if resource.definition is not None:
-        return copied(tree)
-    try:
-        obj, complaints = typed.decode(shape_of(resource), tree)
-    except typed.WrongTypeError as error:
-        raise errors.bad_request(typed.refusal(resource.kind, resource.version, str(error))) from None
+        obj, complaints = customobjects.decode(resource, tree)
+    else:
+        try:
+            obj, complaints = typed.decode(shape_of(resource), tree)
+        except typed.WrongTypeError as error:
+            raise errors.bad_request(typed.refusal(resource.kind, resource.version, str(error))) from None
     complain(resource, complaints, options)
     return obj
 
@@ -89,19 +102,41 @@ def owned(
     return managedfields.track(shape_of(resource), old, new, writer, timestamp(server.now()), ignored)
 
 
-def check_new(resource: Resource, obj: Json) -> None:
+def settled(server: "ApiServer", resource: Resource, obj: Json) -> Json:
+    """The object with the status that the server itself gives to its kind."""
+    if (resource.group, resource.plural) != (definitionrules.GROUP, definitionrules.PLURAL):
+        return obj
+    return server.definitions.settled(obj, timestamp(server.now()))
+
+
+def check_new(resource: Resource, obj: Json, options: Options) -> None:
     found = validation.validate_create(resource.group, resource.kind, obj, namespaced=resource.namespaced)
+    if resource.definition is not None:
+        found = found + _custom_findings(resource, obj, None, options)
+    elif resource.plural == definitionrules.PLURAL:
+        found = found + definitionrules.check_definition(obj)
     if found:
         raise errors.invalid(resource, obj["metadata"].get("name", ""), found)
 
 
-def check_changed(resource: Resource, old: Json, new: Json, subresource: str) -> None:
-    if subresource == "status":
+def check_changed(target: "Target", old: Json, new: Json, options: Options) -> None:
+    resource = target.resource
+    if target.subresource == "status":
         found = validation.validate_status(new, old)
     else:
         found = validation.validate_update(resource.group, resource.kind, new, old)
+    if resource.definition is not None:
+        found = found + _custom_findings(resource, new, old, options)
+    elif resource.plural == definitionrules.PLURAL:
+        found = found + definitionrules.check_change(new, old)
     if found:
-        raise errors.invalid(resource, new["metadata"]["name"], found)
+        raise errors.invalid(resource, target.name, found)
+
+
+def _custom_findings(resource: Resource, new: Json, old: Json | None, options: Options) -> list[Cause]:
+    findings = customobjects.check_object(resource, new, old)
+    options.warnings.extend(findings.warnings)
+    return findings.causes
 
 
 def _unwritable(resource: Resource, subresource: str) -> Json | None:

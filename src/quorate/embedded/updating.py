@@ -77,8 +77,8 @@ async def _taken_in(server: "ApiServer", target: Target, states: tuple[Json, Jso
     custom = resource.definition is not None
     if has_generation(resource.group, resource.plural, custom=custom) and _asks_other(new, old):
         new["metadata"] = {**new["metadata"], "generation": old["metadata"].get("generation", 0) + 1}
-    intake.check_changed(resource, old, new, target.subresource)
-    return new
+    intake.check_changed(target, old, new, options)
+    return intake.settled(server, resource, new)
 
 
 async def _write(server: "ApiServer", target: Target, new: Json, revision: int) -> Json:
