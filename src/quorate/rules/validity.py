@@ -20,7 +20,9 @@ class Cause(StrEnum):
     VALUE = "value"  # a field on its own is out of range; the schema says the same
     STRUCTURE = "structure"  # the groups form no tree: nothing else can be said about it
     MINIMUM = "minimum"  # a minimum stands where it means nothing, or misses where it is needed
-    IMPOSSIBLE = "impossible"  # the tree is readable, but can never be satisfied as written
+    IMPOSSIBLE = "impossible"  # the object is readable, but can never be satisfied as written
+    REFERENCE = "reference"  # it names what does not exist yet
+    LIVE = "live"  # it cannot change or go like this while others depend on it
 
 
 class Fault(NamedTuple):
