@@ -1,15 +1,13 @@
 """/healthz, /readyz and /metrics of a process that runs controllers."""
 
 import asyncio
-import logging
+import os
 from collections.abc import Callable
 
 from aiohttp import web
 from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
 
 from quorate.kube.errors import ConfigError
-
-log = logging.getLogger(__name__)
 
 
 class HealthServer:
@@ -31,7 +29,7 @@ class HealthServer:
                 await web.TCPSite(runner, host, port).start()
             except OSError as error:
                 raise ConfigError(
-                    f"cannot serve health on {host}:{port}: {error.strerror}; choose another port"
+                    f"cannot serve health on {host}:{port}: {os.strerror(error.errno or 0)}; choose another port"
                 ) from error
             if started:
                 started(runner.addresses[0][1])

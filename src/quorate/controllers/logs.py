@@ -36,3 +36,5 @@ def set_up(level: str, *, as_json: bool = True, stream: TextIO | None = None) ->
     root = logging.getLogger()
     root.handlers[:] = [out]
     root.setLevel(level.upper())
+    # one line a request is for the server's own debugging
+    logging.getLogger("aiohttp.access").setLevel(logging.WARNING)

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import msgspec
 
-from quorate.api.meta import Json, Kind, Object, Wire
+from quorate.api.meta import Json, Kind, Object, ObjectMeta, Wire
 from quorate.kube.cache import Cache
 from quorate.kube.caches import Caches
 from quorate.kube.client import Client, Request
@@ -126,9 +126,25 @@ class Owners:
         held = self._held.get(place)
         if held is None:
             return
-        if new is None or held["metadata"].get("resourceVersion") != meta.resource_version:
+        if new is None or not is_same(held["metadata"], meta):
             del self._held[place]
             self._changed(meta.namespace, held["metadata"].get("uid", ""))
+
+
+def is_same(held: Json, meta: ObjectMeta) -> bool:
+    """Whether only the status changed, which says nothing about how pods belong together.
+
+    Kinds without a generation change it never: for them every version is another.
+    """
+    if held.get("uid") != meta.uid:
+        return False
+    if not meta.generation:
+        return bool(held.get("resourceVersion") == meta.resource_version)
+    return (held.get("generation"), held.get("labels") or {}, held.get("annotations") or {}) == (
+        meta.generation,
+        meta.labels or {},
+        meta.annotations or {},
+    )
 
 
 def discovery(path: str) -> Request:

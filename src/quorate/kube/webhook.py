@@ -7,6 +7,7 @@ them by path. Certificates are read again when their files change, without a res
 import asyncio
 import base64
 import logging
+import os
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
 
@@ -120,7 +121,9 @@ async def start(site: web.TCPSite, host: str, port: int) -> None:
     try:
         await site.start()
     except OSError as error:
-        raise ConfigError(f"cannot listen on {host}:{port}: {error.strerror}; choose another port") from error
+        raise ConfigError(
+            f"cannot listen on {host}:{port}: {os.strerror(error.errno or 0)}; choose another port"
+        ) from error
 
 
 async def alive(_: web.Request) -> web.Response:
