@@ -1,0 +1,107 @@
+"""What `quorate demo` shows: the gangs of a cluster as a table while they start, and in the end what happened."""
+
+import contextlib
+from collections import Counter
+from collections.abc import AsyncIterator, Mapping
+from dataclasses import dataclass
+
+from rich.table import Table
+
+from quorate.api.core import NODE, POD, Node, Pod
+from quorate.api.meta import Condition
+from quorate.api.podgroup import POD_GROUP, PodGroup
+from quorate.controllers.app import background
+from quorate.kube.cache import Cache
+from quorate.kube.caches import Caches
+from quorate.kube.client import Client
+from quorate.kube.resources import Scope
+
+WAITING = ("Pending", "Starting", "")
+_COLOURS = {"Running": "green", "Succeeded": "blue", "Pending": "yellow", "Starting": "cyan"}
+
+
+@dataclass(frozen=True)
+class Seen:
+    """The cluster as the watch shows it."""
+
+    podgroups: Cache[PodGroup]
+    pods: Cache[Pod]
+    nodes: Cache[Node]
+
+    def fingerprint(self) -> object:
+        """Changes whenever a gang or a pod gets further."""
+        gangs = sorted(
+            (gang.metadata.key, gang.status.phase, gang.status.active_members) for gang in self.podgroups
+        )
+        pods = Counter((pod.status.phase, bool(pod.spec.node_name)) for pod in self.pods)
+        return gangs, sorted(pods.items())
+
+
+@contextlib.asynccontextmanager
+async def following(client: Client) -> AsyncIterator[Seen]:
+    caches = Caches(client)
+    seen = Seen(
+        caches.of(Scope(kind=POD_GROUP), PodGroup),
+        caches.of(Scope(kind=POD), Pod),
+        caches.of(Scope(kind=NODE), Node),
+    )
+    async with background(caches.run()):
+        await caches.synced()
+        yield seen
+
+
+def table(seen: Seen) -> Table:
+    shown = Table(box=None, header_style="bold", pad_edge=False)
+    for column in ("GANG", "QUEUE", "GROUPS", "PODS", "PHASE"):
+        shown.add_column(column, no_wrap=True)
+    shown.add_column("WHY", overflow="fold")
+    for gang in sorted(seen.podgroups, key=lambda gang: gang.metadata.key):
+        status = gang.status
+        colour = _COLOURS.get(status.phase, "red")
+        shown.add_row(
+            _name(gang),
+            gang.spec.queue,
+            status.satisfied_groups,
+            status.active_members,
+            f"[{colour}]{status.phase}[/]",
+            _why(gang),
+        )
+    return shown
+
+
+def summary(seen: Seen, requests: Mapping[tuple[str, str], int], seconds: float) -> str:
+    """Counts, and for each gang that waits the reason that its status gives."""
+    gangs = list(seen.podgroups)
+    phases = Counter(gang.status.phase for gang in gangs)
+    bound = sum(1 for pod in seen.pods if pod.spec.node_name)
+    binds = requests.get(("create", "pods/binding"), 0)
+    lines = [
+        f"{len(gangs)} gangs: " + ", ".join(f"{count} {phase}" for phase, count in sorted(phases.items())),
+        f"{bound} of {len(list(seen.pods))} pods have a node; {binds} bindings, none of them for part of a gang",
+        *(f"{_name(gang)} waits: {_why(gang)}" for gang in gangs if gang.status.phase in WAITING),
+        f"done in {seconds:.0f} s",
+    ]
+    return "\n".join(lines)
+
+
+def _name(gang: PodGroup) -> str:
+    """Names that the grouper made end in the owner's UID, which nobody reads."""
+    name = gang.metadata.name
+    owner = next(iter(gang.metadata.owner_references or ()), None)
+    return owner.name if owner is not None and name.startswith(f"pg-{owner.name}-") else name
+
+
+def _why(gang: PodGroup) -> str:
+    condition = _unschedulable(gang)
+    return (condition.message if condition else gang.status.reason).strip()
+
+
+def _unschedulable(gang: PodGroup) -> Condition | None:
+    return next(
+        (
+            condition
+            for condition in gang.status.conditions or ()
+            if condition.type == "Unschedulable" and condition.status == "True"
+        ),
+        None,
+    )

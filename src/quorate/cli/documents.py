@@ -1,0 +1,53 @@
+"""Reads the YAML documents of a file or of a folder of files, with one clear line for what is wrong."""
+
+import sys
+from pathlib import Path
+
+import typer
+import yaml
+
+from quorate.api.kinds import kind_of
+from quorate.api.meta import Json
+from quorate.cli.failures import fail
+from quorate.plan import Apply, Ref
+
+
+def read(path: Path) -> list[Json]:
+    """All documents, those of a folder in the order of its file names; `-` is standard input."""
+    files = sorted(path.glob("*.yaml")) if path.is_dir() else [path]
+    if not files:
+        raise fail(f"{path} holds no .yaml file", remedy="name a file or another folder")
+    return [document for file in files for document in _documents(file)]
+
+
+def as_changes(path: Path, namespace: str) -> list[Apply]:
+    """The objects of a file or folder as changes that apply them."""
+    return [_change(document, namespace) for document in read(path)]
+
+
+def _documents(file: Path) -> list[Json]:
+    try:
+        text = sys.stdin.read() if str(file) == "-" else file.read_text()
+        documents = [document for document in yaml.load_all(text, Loader=yaml.CSafeLoader) if document]
+    except FileNotFoundError as error:
+        raise fail(f"{file}: no such file") from error
+    except (yaml.YAMLError, UnicodeDecodeError) as error:
+        raise fail(f"{file} is not YAML: {error}", status=1) from error
+    for number, document in enumerate(documents, start=1):
+        if not isinstance(document, dict):
+            raise fail(f"{file}: document {number} is not an object", status=1)
+    return documents
+
+
+def _change(document: Json, namespace: str) -> Apply:
+    kind = kind_of(document)
+    name = document.get("metadata", {}).get("name", "")
+    if kind is None or not name:
+        raise _unknown(document)
+    where = document["metadata"].get("namespace", namespace) if kind.namespaced else ""
+    return Apply(target=Ref(kind=kind, name=name, namespace=where), body=document)
+
+
+def _unknown(document: Json) -> typer.Exit:
+    what = f"{document.get('apiVersion', '?')} {document.get('kind', '?')}"
+    return fail(f"cannot apply {what}", remedy="metadata.name must be set and the kind one Quorate knows")
