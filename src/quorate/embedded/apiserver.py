@@ -10,10 +10,23 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from quorate.api.meta import Json
-from quorate.embedded import binding, creation, deletion, errors, eviction, listing, patching, scale, updating
+from quorate.embedded import (
+    binding,
+    creation,
+    deletion,
+    errors,
+    eviction,
+    listing,
+    logs,
+    patching,
+    scale,
+    updating,
+)
 from quorate.embedded.definitions import Definitions
 from quorate.embedded.deletion import Deleted
+from quorate.embedded.objectmeta import timestamp
 from quorate.embedded.options import DeleteOptions, ListOptions, Options, Patch, WatchOptions
+from quorate.embedded.rbac import Authorizer
 from quorate.embedded.registry import Registry, Resource
 from quorate.embedded.representation import served
 from quorate.embedded.shelf import Entry
@@ -23,6 +36,7 @@ from quorate.embedded.watch import Watch
 
 if TYPE_CHECKING:
     from quorate.embedded.persistence import Journal
+    from quorate.embedded.tokens import Authenticator
 
 _NO_OPTIONS = Options()
 _NO_LIST_OPTIONS = ListOptions()
@@ -39,6 +53,9 @@ class ApiServer:
         # Set by whoever opens a data directory.
         self.journal: Journal | None = None
         self.definitions = Definitions(self)
+        self.authorizer = Authorizer(self.store)
+        # Without one, everybody is the administrator.
+        self.authenticator: Authenticator | None = None
         # Requests served, by verb and resource.
         self.counts: Counter[tuple[str, str]] = Counter()
         # Discovery and OpenAPI documents by path and media type, each with the registry generation it shows.
@@ -112,6 +129,16 @@ class ApiServer:
     async def bind(self, target: Target, obj: Any, options: Options = _NO_OPTIONS) -> None:
         """Give a pod its node; `target` names the pod, `obj` is a Binding."""
         await binding.bind(self, target, obj, dry_run=options.dry_run)
+
+    def request_token(self, target: Target, body: Json) -> Json:
+        """A token for a service account; `body` is a TokenRequest."""
+        if self.authenticator is None:
+            raise errors.method_not_allowed(target.resource, "create")
+        account = self.get(target.resource, target.namespace, target.name)
+        return self.authenticator.token_request(account, body, timestamp)
+
+    def log(self, target: Target, container: str) -> str:
+        return logs.text(self.get(target.resource, target.namespace, target.name), container)
 
     async def evict(self, target: Target, obj: Any, options: Options = _NO_OPTIONS) -> None:
         """Delete a pod if its disruption budget allows; `obj` is an Eviction."""

@@ -1,9 +1,8 @@
 """Which CustomResourceDefinitions are refused, with the words of the real server."""
 
 from quorate.api.meta import Json
-from quorate.embedded import causes, structural
+from quorate.embedded import causes, customkind
 from quorate.embedded.causes import Cause
-from quorate.embedded.celrules import compile_rules
 from quorate.embedded.validation import names
 
 GROUP, PLURAL = "apiextensions.k8s.io", "customresourcedefinitions"
@@ -74,8 +73,7 @@ def _check_versions(spec: Json) -> list[Cause]:
             found.append(causes.required(f"{path}.schema.openAPIV3Schema"))
         else:
             where = f"{path}.schema.openAPIV3Schema"
-            found += structural.problems(schema, where)
-            compile_rules(schema, found, where)
+            found += customkind.schema_problems(schema, where)
         found += _check_scale(version, f"{path}.subresources.scale")
     if len({version["name"] for version in versions}) != len(versions):
         found.append(causes.invalid("spec.versions", versions, "must contain unique version names"))

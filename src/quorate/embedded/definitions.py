@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 
 from quorate.api.meta import Json
 from quorate.embedded import deletion
-from quorate.embedded.celrules import compile_rules
 from quorate.embedded.definitionrules import GROUP, PLURAL
 from quorate.embedded.options import DeleteOptions
 from quorate.embedded.registry import Resource, Subresource
@@ -160,7 +159,6 @@ def _resources(definition: Json) -> list[Resource]:
             subresources=_subresources(spec["group"], version, names["kind"]),
             storage_version=storage,
             schema=version["schema"]["openAPIV3Schema"],
-            rules=compile_rules(version["schema"]["openAPIV3Schema"], []),
             definition=version,
             list_kind=names.get("listKind", ""),
         )

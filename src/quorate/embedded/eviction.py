@@ -4,7 +4,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from quorate.api.meta import Json
-from quorate.embedded import deletion, errors, query
+from quorate.embedded import deletion, disruption, errors, query
 from quorate.embedded.objectmeta import timestamp
 from quorate.embedded.options import DeleteOptions, Options
 from quorate.embedded.updating import Target
@@ -23,6 +23,7 @@ async def evict(server: "ApiServer", target: Target, eviction: Any, options: Opt
         how = replace(how, dry_run=True)
     pod = server.get(target.resource, target.namespace, target.name)
     deletion.check_preconditions(target.resource, pod, how)
+    await disruption.spend(server, pod, dry_run=how.dry_run)
     await _delete(server, target, pod, how)
 
 

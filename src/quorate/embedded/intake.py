@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from quorate.api.meta import Json
 from quorate.embedded import (
-    customobjects,
+    customkind,
     defaults,
     definitionrules,
     errors,
@@ -61,13 +61,13 @@ def check_namespace(server: "ApiServer", resource: Resource, namespace: str, nam
 
 def read(resource: Resource, tree: Json, options: Options) -> Json:
     """A fresh object of the kind, in normal form; what does not belong there is refused, told or dropped."""
-    if resource.definition is not None:
-        obj, complaints = customobjects.decode(resource, tree)
-    else:
-        try:
+    try:
+        if resource.schema is not None:
+            obj, complaints = customkind.complete(resource.schema, tree)
+        else:
             obj, complaints = typed.decode(shape_of(resource), tree)
-        except typed.WrongTypeError as error:
-            raise errors.bad_request(typed.refusal(resource.kind, resource.version, str(error))) from None
+    except typed.WrongTypeError as error:
+        raise errors.bad_request(typed.refusal(resource.kind, resource.version, str(error))) from None
     complain(resource, complaints, options)
     return obj
 
@@ -134,9 +134,10 @@ def check_changed(target: "Target", old: Json, new: Json, options: Options) -> N
 
 
 def _custom_findings(resource: Resource, new: Json, old: Json | None, options: Options) -> list[Cause]:
-    findings = customobjects.check_object(resource, new, old)
-    options.warnings.extend(findings.warnings)
-    return findings.causes
+    assert resource.schema is not None, resource
+    verdict = customkind.check(resource.schema, new, old)
+    options.warnings.extend(verdict.warnings)
+    return verdict.causes
 
 
 def _unwritable(resource: Resource, subresource: str) -> Json | None:

@@ -5,12 +5,8 @@ Requests look paths up here, discovery lists it, and the verbs read what they mu
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
 from quorate.api.meta import Json
-
-if TYPE_CHECKING:
-    from quorate.embedded.celrules import Rules
 
 ALL_VERBS = (
     "create",
@@ -57,8 +53,6 @@ class Resource:
     # A custom kind's entry of spec.versions: subresources, additionalPrinterColumns, selectableFields.
     definition: Json | None = field(default=None, repr=False)
     list_kind: str = ""
-    # The CEL rules of the schema, compiled.
-    rules: "Rules | None" = field(default=None, repr=False)
 
     @property
     def api_version(self) -> str:

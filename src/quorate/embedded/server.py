@@ -12,7 +12,8 @@ from quorate.embedded import errors, nonresource, query, requestpath
 from quorate.embedded.apiserver import ApiServer
 from quorate.embedded.call import Call, refusal
 from quorate.embedded.errors import ApiError
-from quorate.embedded.options import SYSTEM
+from quorate.embedded.options import SYSTEM, User
+from quorate.embedded.rbac import Attributes
 from quorate.embedded.registry import Resource
 from quorate.embedded.requestpath import ResourcePath
 from quorate.embedded.verbs import VERBS
@@ -29,6 +30,8 @@ class HttpServer:
         self.api = api
         self._runner: web.ServerRunner | None = None
         self.port = 0
+        # Users by client certificate, as reading one takes longer than serving a request.
+        self._certified: dict[bytes, User] = {}
 
     async def start(self, host: str, port: int, tls: ssl.SSLContext | None = None) -> None:
         """Listen; port 0 takes a free one, which `port` then tells."""
@@ -57,23 +60,44 @@ class HttpServer:
             return refusal(errors.internal("the server failed to serve the request; its log has the cause"))
 
     async def _route(self, request: web.BaseRequest) -> web.StreamResponse:
-        path = requestpath.parse(request.rel_url.raw_path)
+        api, path = self.api, requestpath.parse(request.rel_url.raw_path)
+        user = self._user(request)
         if path is None:
-            return nonresource.answer(self.api, request)
-        resource = self.api.registry.find(path.group, path.version, path.plural)
-        if resource is None:
-            return nonresource.no_such_path()
+            api.authorizer.check(Attributes(user, request.method.lower(), path=request.path))
+            return nonresource.answer(api, request)
         verb = _verb(request, path)
         counted = f"{path.plural}/{path.subresource}" if path.subresource else path.plural
-        self.api.counts[verb, counted] += 1
-        if path.subresource and resource.subresource(path.subresource) is None:
+        api.counts[verb, counted] += 1
+        api.authorizer.check(_attributes(user, verb, path))
+        resource = api.registry.find(path.group, path.version, path.plural)
+        if resource is None or (path.subresource and resource.subresource(path.subresource) is None):
             return nonresource.no_such_path()
         serve = VERBS.get((verb, path.subresource))
         if serve is None or not _allows(resource, path, verb):
             raise errors.method_unknown()
         if verb not in _READS:
-            self.api.check_writable()
-        return await serve(self.api, Call(request, path, resource, SYSTEM))
+            api.check_writable()
+        return await serve(api, Call(request, path, resource, user))
+
+    def _user(self, request: web.BaseRequest) -> User:
+        authenticator = self.api.authenticator
+        if authenticator is None:
+            return SYSTEM
+        tls = request.transport.get_extra_info("ssl_object") if request.transport is not None else None
+        certificate = tls.getpeercert(binary_form=True) if tls is not None else None
+        authorization = request.headers.get("Authorization", "")
+        if authorization or certificate is None:
+            return authenticator.user(authorization, certificate)
+        known = self._certified.get(certificate)
+        if known is None:
+            known = self._certified[certificate] = authenticator.user("", certificate)
+        return known
+
+
+def _attributes(user: User, verb: str, path: ResourcePath) -> Attributes:
+    # The name of a namespace is also the namespace of a request about it.
+    namespace = path.name if path.plural == "namespaces" and not path.group else path.namespace
+    return Attributes(user, verb, path.group, path.plural, path.subresource, path.name, namespace)
 
 
 class AddressError(Exception):

@@ -93,11 +93,16 @@ class Store:
         self._listeners: list[Callable[[Event], None]] = []
 
     def restore(self, objects: Iterable[tuple[Key, Json]], revision: int) -> None:
-        """Start from saved objects, at a revision no client has seen; older watches must list again."""
+        """Start from saved objects, at a revision no client has seen; older watches must list again.
+
+        Listeners hear of each object as if it came now; nobody can have subscribed yet.
+        """
         self.revision = self.floor = revision
         for key, obj in objects:
             entry = Entry(obj, int(obj["metadata"]["resourceVersion"]), encode(obj))
             self._shelf(key.group, key.plural).put(key.namespace, key.name, entry)
+            for listener in self._listeners:
+                listener(Event("ADDED", key, entry, None))
 
     def get(self, key: Key) -> Json | None:
         entry = self.entry(key)

@@ -7,16 +7,21 @@ from collections.abc import Awaitable, Callable
 
 from aiohttp import web
 
-from quorate.embedded import deletion, negotiation, query
+from quorate.embedded import deletion, intake, negotiation, query
 from quorate.embedded.apiserver import ApiServer
 from quorate.embedded.call import HEADERS, Call, raw_reply, reply
 from quorate.embedded.representation import list_raw, served
+from quorate.embedded.reviews import REVIEWS
 
 Verb = Callable[[ApiServer, Call], Awaitable[web.StreamResponse]]
 
 
 async def create(api: ApiServer, call: Call) -> web.StreamResponse:
     options = call.options
+    review = REVIEWS.get((call.resource.group, call.resource.plural))
+    if review is not None:
+        body = intake.read(call.resource, await call.object(options), options)
+        return reply(review(api, call.user, body, call.path.namespace), options, status=201)
     stored = await api.create(call.resource, call.path.namespace, await call.object(options), options)
     return reply(stored, options, status=201)
 
@@ -99,6 +104,16 @@ async def evict(api: ApiServer, call: Call) -> web.StreamResponse:
     return reply(deletion.success(), status=201)
 
 
+async def request_token(api: ApiServer, call: Call) -> web.StreamResponse:
+    body = await call.tree()
+    return reply(api.request_token(call.target, body if isinstance(body, dict) else {}), status=201)
+
+
+async def log(api: ApiServer, call: Call) -> web.StreamResponse:
+    text = api.log(call.target, call.request.query.get("container", ""))
+    return web.Response(text=text, content_type="text/plain")
+
+
 VERBS: dict[tuple[str, str], Verb] = {
     ("create", ""): create,
     ("get", ""): get,
@@ -117,4 +132,6 @@ VERBS: dict[tuple[str, str], Verb] = {
     ("update", "scale"): update_scale,
     ("create", "binding"): bind,
     ("create", "eviction"): evict,
+    ("create", "token"): request_token,
+    ("get", "log"): log,
 }
