@@ -11,8 +11,8 @@ from quorate.scheduling.agenda import Add, Draft, Found, Start
 from quorate.scheduling.fairness import Shares
 from quorate.scheduling.placement import Search
 from quorate.scheduling.policy import Policy
-from quorate.scheduling.snapshot import SHARED, Ints, Preemptibility
-from quorate.scheduling.trial import Trial
+from quorate.scheduling.snapshot import SHARED, Ints
+from quorate.scheduling.trial import NON, SEMI, Trial
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,14 +38,16 @@ class Solver:
         last = Attempt()
         for goal in growth.steps(trial, int(trial.snapshot.gangs.root[number])):
             stop = self._gate(trial, number, growth.first_choice(trial, goal))
-            if stop is not None and not growth.has_choice(trial, goal):
+            has_choice = growth.has_choice(trial, goal)
+            if stop is not None and not has_choice:
                 last = Attempt(stop=stop, goal=goal)
                 continue
             found = self._search(trial, goal, now=now)
             last = Attempt(goal=goal, is_proven=found.is_proven, states=last.states + found.states)
             if found.draft is None:
                 continue
-            stop = self._gate(trial, number, growth.seats(trial, found.draft)[0])
+            if has_choice:
+                stop = self._gate(trial, number, growth.seats(trial, found.draft)[0])
             if stop is None:
                 return Attempt(found.draft, goal=goal, states=last.states)
             last = Attempt(stop=stop, goal=goal, states=last.states)
@@ -55,8 +57,9 @@ class Solver:
         snapshot = trial.snapshot
         requested = requested_by(trial, pods)
         kind = snapshot.gangs.preemptibility[number]
-        starts = not gang.is_satisfied(trial, int(snapshot.gangs.root[number]))
-        kept = kind == Preemptibility.NON or (kind == Preemptibility.SEMI and starts)
+        kept = kind == NON or (
+            kind == SEMI and not gang.is_satisfied(trial, int(snapshot.gangs.root[number]))
+        )
         queue = int(snapshot.gangs.queue[number])
         return gates.check(
             trial.accounts, self.shares, queue, requested, protected=requested if kept else None

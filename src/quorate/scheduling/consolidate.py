@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from quorate.scheduling import gang, reasons, victims
+from quorate.scheduling import reasons, victims
 from quorate.scheduling.attempt import commit
 from quorate.scheduling.cycle import Cycle
 from quorate.scheduling.pool import Unit, holders
@@ -46,7 +46,7 @@ def _consolidate_for(cycle: Cycle, taker: int) -> bool:
 
 def _shape(cycle: Cycle, taker: int) -> int:
     """The largest of the taker's waiting pods: what room is cleared for."""
-    waiting = gang.pending(cycle.trial, int(cycle.snapshot.gangs.root[taker]))
+    waiting = cycle.trial.pending(int(cycle.snapshot.gangs.root[taker]))
     shapes = np.unique(cycle.snapshot.pods.shape[waiting]).tolist()
     return max(shapes, key=cycle.trial.weight, default=NONE)
 

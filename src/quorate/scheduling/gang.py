@@ -6,9 +6,6 @@ in the order in which the search prefers them: satisfied, then already holding m
 
 from collections.abc import Mapping
 
-import numpy as np
-
-from quorate.scheduling.snapshot import Ints, State
 from quorate.scheduling.trial import Trial
 
 Signature = tuple[object, ...]
@@ -36,7 +33,7 @@ def _potential(trial: Trial, group: int) -> int | None:
     """How many members could be active at most; None if the minimum is out of reach."""
     groups = trial.snapshot.groups
     if groups.is_leaf(group):
-        reach = int(trial.active[group]) + len(pending(trial, group))
+        reach = int(trial.active[group]) + len(trial.pending(group))
     else:
         below = [_potential(trial, child) for child in groups.children(group)]
         able = [found for found in below if found is not None]
@@ -44,13 +41,6 @@ def _potential(trial: Trial, group: int) -> int | None:
             return None
         reach = sum(able)
     return reach if reach >= groups.min_member[group] else None
-
-
-def pending(trial: Trial, group: int) -> Ints:
-    """Rows of the subtree's pods that want a node, in member order."""
-    groups = trial.snapshot.groups
-    first, last = int(groups.first_pod[group]), int(groups.last_pod[group])
-    return np.flatnonzero(trial.state[first:last] == State.PENDING) + first
 
 
 def ordered_children(trial: Trial, group: int) -> list[int]:
@@ -75,5 +65,5 @@ def signature(trial: Trial, group: int) -> Signature:
             )
         )
         if groups.is_leaf(row):
-            parts.append(tuple(trial.snapshot.pods.shape[pending(trial, row)].tolist()))
+            parts.append(tuple(trial.snapshot.pods.shape[trial.pending(row)].tolist()))
     return (*parts, group if trial.active[group] else 0)

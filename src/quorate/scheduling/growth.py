@@ -38,7 +38,7 @@ def _units(trial: Trial, root: int) -> list[Start | Add]:
     while reached:
         group, path = reached.pop()
         if groups.is_leaf(group):
-            if len(gang.pending(trial, group)):
+            if len(trial.pending(group)):
                 goal = Add(group, 1, topology.place_of(trial, group), above=_homeless(trial, group))
                 found.append((path, group, goal))
             continue
@@ -78,7 +78,7 @@ def _homeless(trial: Trial, group: int) -> tuple[int, ...]:
 def first_choice(trial: Trial, goal: Start | Add) -> Ints:
     """The pods of a step if the first choice among children fits."""
     if isinstance(goal, Add):
-        return gang.pending(trial, goal.leaf)[: goal.count]
+        return trial.pending(goal.leaf)[: goal.count]
     return np.array(_first(trial, goal.group), dtype=np.int64)
 
 
@@ -86,12 +86,12 @@ def _first(trial: Trial, group: int) -> list[int]:
     groups = trial.snapshot.groups
     missing = max(int(groups.min_member[group] - trial.active[group]), 0)
     if groups.is_leaf(group):
-        first: list[int] = gang.pending(trial, group)[:missing].tolist()
+        first: list[int] = trial.pending(group)[:missing].tolist()
         return first
     children = [child for child in gang.ordered_children(trial, group) if gang.is_eligible(trial, child)]
     chosen = children[: int(groups.min_subgroup[group])]
     pods = [pod for child in chosen for pod in _first(trial, child)]
-    extras = (pod for child in children for pod in gang.pending(trial, child).tolist())
+    extras = (pod for child in children for pod in trial.pending(child).tolist())
     known = set(pods)
     return [*pods, *islice((pod for pod in extras if pod not in known), max(missing - len(pods), 0))]
 
@@ -110,7 +110,7 @@ def has_choice(trial: Trial, goal: Start | Add) -> bool:
 def _kind(trial: Trial, unit: Start | Add) -> object:
     """Units of one kind fit or fail together."""
     if isinstance(unit, Add):
-        return "add", int(trial.snapshot.pods.shape[gang.pending(trial, unit.leaf)[0]]), unit.place
+        return "add", int(trial.snapshot.pods.shape[trial.pending(unit.leaf)[0]]), unit.place
     return gang.signature(trial, unit.group), unit.place
 
 
@@ -120,12 +120,16 @@ def seats(trial: Trial, draft: Draft) -> tuple[Ints, Ints]:
     nodes: list[Ints] = []
     used: dict[tuple[int, int], int] = {}
     for step in draft.steps:
-        waiting = gang.pending(trial, step.leaf)
-        waiting = waiting[trial.snapshot.pods.shape[waiting] == step.shape]
+        waiting = trial.pending(step.leaf)
+        shapes = trial.snapshot.pods.shape[waiting]
+        if (shapes != step.shape).any():
+            waiting = waiting[shapes == step.shape]
         first = used.get((step.leaf, step.shape), 0)
         count = int(step.counts.sum())
         used[step.leaf, step.shape] = first + count
         pods.append(waiting[first : first + count])
         nodes.append(np.repeat(step.nodes, step.counts))
+    if len(pods) == 1:
+        return pods[0], nodes[0]
     none = np.empty(0, dtype=np.int64)
     return np.concatenate([none, *pods]), np.concatenate([none, *nodes])

@@ -35,7 +35,7 @@ class Search:
         self.is_exact = is_exact
         self.lost_packings = False
         self._fill = even if spreads else fill
-        self._shapes = np.unique(trial.snapshot.pods.shape[gang.pending(trial, root)]).tolist()
+        self._root = root
         self._signatures: dict[int, gang.Signature] = {}
         self._masks: dict[Place, Bools] = {}
 
@@ -68,7 +68,7 @@ class Search:
 
     def open_nodes(self) -> int:
         """How many nodes take any pod of the gang."""
-        counts = [self.trial.column(shape, now=self.now).counts for shape in self._shapes]
+        counts = [self.trial.column(shape, now=self.now).counts for shape in self._shapes()]
         return int((np.array(counts).sum(axis=0) > 0).sum()) if counts else 0
 
     def _expand(self, goal: Goal, rest: Agenda, draft: Draft) -> Iterator[State]:
@@ -164,7 +164,7 @@ class Search:
             parent = int(self.trial.snapshot.groups.parent[unit])
             yield (Start(unit, *self._spot(parent, draft)), after), draft
         else:
-            room = len(gang.pending(self.trial, unit)) - draft.added.get(unit, 0)
+            room = len(self.trial.pending(unit)) - draft.added.get(unit, 0)
             place, above = self._spot(unit, draft)
             for count in range(min(missing, room), 0, -1):
                 yield (Add(unit, count, place, above=above), after), draft
@@ -179,7 +179,7 @@ class Search:
                     yield child
             elif not groups.is_leaf(child):
                 yield from self._units(child, draft)
-            elif len(gang.pending(self.trial, child)) > draft.added.get(child, 0):
+            elif len(self.trial.pending(child)) > draft.added.get(child, 0):
                 yield child
 
     def _add(self, goal: Add, rest: Agenda, draft: Draft) -> Iterator[State]:
@@ -194,7 +194,7 @@ class Search:
 
     def _mixes(self, goal: Add, draft: Draft) -> Iterator[list[tuple[int, int]]]:
         """Which shapes make up the count: the first members in order, then every other mix."""
-        shapes = self.trial.snapshot.pods.shape[gang.pending(self.trial, goal.leaf)].tolist()
+        shapes = self.trial.snapshot.pods.shape[self.trial.pending(goal.leaf)].tolist()
         left = {shape: shapes.count(shape) - draft.used.get((goal.leaf, shape), 0) for shape in set(shapes)}
         order = list(dict.fromkeys(shapes))
         first: dict[int, int] = {}
@@ -228,12 +228,14 @@ class Search:
             order = np.flatnonzero(counts)
             order = order[np.argsort(-scores[order], kind="stable")]
             for nodes, taken in splits(counts, order, self._twins(order, draft), goal.count):
-                yield rest, self._extended(draft, Step(goal.leaf, goal.shape, nodes, taken))
+                step = Step(goal.leaf, goal.shape, nodes, taken)
+                yield rest, self._extended(draft, step, is_last=rest is None)
             return
         found = self._fill(counts, scores, goal.count)
         if found is not None:
             self.lost_packings |= rest is not None
-            yield rest, self._extended(draft, Step(goal.leaf, goal.shape, *found))
+            step = Step(goal.leaf, goal.shape, *found)
+            yield rest, self._extended(draft, step, is_last=rest is None)
 
     def _put_one(self, goal: Put, rest: Agenda, draft: Draft, scores: Floats) -> Iterator[State]:
         """One pod at a time: where it goes decides where the next may go."""
@@ -243,7 +245,7 @@ class Search:
             if scores[node] == -np.inf:
                 return
             step = Step(goal.leaf, goal.shape, np.array([node]), np.array([1]))
-            yield later, self._extended(draft, step)
+            yield later, self._extended(draft, step, is_last=later is None)
 
     def _occupants(self, draft: Draft) -> neighbours.Occupants:
         drafted = ((step.shape, step.nodes, step.counts) for step in draft.steps)
@@ -251,7 +253,7 @@ class Search:
 
     def _room(self, goal: Put, draft: Draft) -> tuple[Ints, Floats]:
         column = self.trial.column(goal.shape, now=self.now)
-        counts = self._counts(goal.shape, draft)
+        counts = column.counts if draft.free is None else self.trial.counts(goal.shape, draft.free)
         if goal.place:
             counts = np.where(self._mask(goal.place), counts, 0)
         scores = column.scores
@@ -268,7 +270,10 @@ class Search:
             return self.trial.column(shape, now=self.now).counts
         return self.trial.counts(shape, draft.free)
 
-    def _extended(self, draft: Draft, step: Step) -> Draft:
+    def _extended(self, draft: Draft, step: Step, *, is_last: bool) -> Draft:
+        """The draft with one more step; after the last one nobody asks what is free."""
+        if is_last:
+            return replace(draft, steps=(*draft.steps, step))
         free = (self.trial.free(now=self.now) if draft.free is None else draft.free).copy()
         request = self.trial.snapshot.requests[step.shape]
         for resource in np.flatnonzero(request).tolist():
@@ -283,11 +288,15 @@ class Search:
         used = {**draft.used, key: draft.used.get(key, 0) + total}
         return Draft(free, added, used, draft.places, (*draft.steps, step))
 
+    def _shapes(self) -> list[int]:
+        shapes: list[int] = np.unique(self.trial.snapshot.pods.shape[self.trial.pending(self._root)]).tolist()
+        return shapes
+
     def _twins(self, order: Ints, draft: Draft) -> Bools:
         """Whether a node of the order is the same in everything as the one before it."""
         free = self.trial.free(now=self.now) if draft.free is None else draft.free
         levels = self.trial.snapshot.levels
-        masks = [self.trial.mask(shape) for shape in self._shapes]
+        masks = [self.trial.mask(shape) for shape in self._shapes()]
         same = [False]
         for one, two in pairwise(order.tolist()):
             same.append(
@@ -302,7 +311,7 @@ class Search:
         needed: dict[int, int] = {}
         for leaf in self._needed_leaves(group):
             missing = int(self.trial.snapshot.groups.min_member[leaf] - self._active(leaf, draft))
-            shapes = np.unique(self.trial.snapshot.pods.shape[gang.pending(self.trial, leaf)])
+            shapes = np.unique(self.trial.snapshot.pods.shape[self.trial.pending(leaf)])
             if missing > 0 and len(shapes) == 1:
                 needed[int(shapes[0])] = needed.get(int(shapes[0]), 0) + missing
         ranked = sorted(needed.items(), key=lambda item: -item[1] * int(self.trial.weight(item[0])))
@@ -320,7 +329,7 @@ class Search:
 
     def _largest(self, group: int) -> int:
         """The size of the largest member still to be placed below a group."""
-        shapes = np.unique(self.trial.snapshot.pods.shape[gang.pending(self.trial, group)])
+        shapes = np.unique(self.trial.snapshot.pods.shape[self.trial.pending(group)])
         return max((self.trial.weight(int(shape)) for shape in shapes), default=0)
 
     def _active(self, group: int, draft: Draft) -> int:

@@ -8,7 +8,7 @@ from collections import Counter
 import numpy as np
 
 from quorate.plan import Refusal
-from quorate.scheduling import gang, reasons, topology
+from quorate.scheduling import reasons, topology
 from quorate.scheduling.agenda import Add, Start
 from quorate.scheduling.attempt import Attempt
 from quorate.scheduling.cycle import Cycle
@@ -70,7 +70,7 @@ def _short_leaf(trial: Trial, goal: Start | Add) -> tuple[int, int, int, int]:
     leaves = [goal.leaf] if isinstance(goal, Add) else _leaves(trial, goal.group)
     last = (leaves[0], 0, 0, 0)
     for leaf in leaves:
-        waiting = gang.pending(trial, leaf)
+        waiting = trial.pending(leaf)
         needed = goal.count if isinstance(goal, Add) else int(snapshot.groups.min_member[leaf])
         missing = needed if isinstance(goal, Add) else needed - int(trial.active[leaf])
         found = 0

@@ -8,6 +8,7 @@
 5. `accounts` follows: what each queue holds, and what of it may not be taken away.
 """
 
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Self
@@ -30,6 +31,9 @@ from quorate.scheduling.snapshot import (
 )
 
 EVERY = slice(None)
+# Plain numbers: reading an enum member costs more than comparing with it, and these run once per gang.
+SEMI, NON = int(Preemptibility.SEMI), int(Preemptibility.NON)
+WAITS, HOLDS, LEAVES = int(State.PENDING), int(State.ACTIVE), int(State.RELEASING)
 Mask = Callable[[Snapshot, int], Bools]
 Score = Callable[["Trial", int, Ints | slice], Floats]
 
@@ -65,6 +69,7 @@ class Trial:
         self.accounts = open_accounts(snapshot, _protected(snapshot))
         self.placements: list[Placement] = []
         self.evictions: list[Ints] = []
+        self._pending: dict[int, Ints] = {}
         self.coupled = neighbours.concerns(snapshot)
         self._mask = mask
         self._score = score
@@ -84,6 +89,7 @@ class Trial:
         for column in self._columns.values():
             column.is_shared = True
         twin._columns = dict(self._columns)
+        twin._pending = dict(self._pending)
         return twin
 
     def place(self, pods: Ints, nodes: Ints, *, now: bool, is_core: bool) -> None:
@@ -95,10 +101,10 @@ class Trial:
             np.subtract.at(self.future[row], nodes, takes[row])
         self.placements.append(Placement(pods, nodes, now))
         self.node[pods] = nodes
-        self.state[pods] = State.ACTIVE
+        self.state[pods] = HOLDS
         gang = int(self.snapshot.pods.gang[pods[0]])
         kind = self.snapshot.gangs.preemptibility[gang]
-        kept = kind == Preemptibility.NON or (kind == Preemptibility.SEMI and is_core)
+        kept = kind == NON or (kind == SEMI and is_core)
         self._charge(gang, takes, takes if kept else None)
         self._count(pods, 1)
         self._touched.append(nodes)
@@ -111,13 +117,22 @@ class Trial:
         for row in np.flatnonzero(takes.any(axis=1)):
             np.add.at(self.future[row], nodes[there], takes[row][there])
         self.evictions.append(pods)
-        self.state[pods] = State.RELEASING
+        self.state[pods] = LEAVES
         gang = int(self.snapshot.pods.gang[pods[0]])
-        is_non = self.snapshot.gangs.preemptibility[gang] == Preemptibility.NON
+        is_non = self.snapshot.gangs.preemptibility[gang] == NON
         kept = self.snapshot.pods.is_core[pods] | is_non
         self._charge(gang, -takes, -takes[:, kept])
         self._count(pods, -1)
         self._touched.append(nodes[there])
+
+    def pending(self, group: int) -> Ints:
+        """Rows of the pods below a group that want a node, in member order."""
+        known = self._pending.get(group)
+        if known is None:
+            groups = self.snapshot.groups
+            first, last = int(groups.first_pod[group]), int(groups.last_pod[group])
+            known = self._pending[group] = (self.state[first:last] == WAITS).nonzero()[0] + first
+        return known
 
     @property
     def has_releasing(self) -> bool:
@@ -184,10 +199,10 @@ class Trial:
 
     def _count(self, pods: Ints, sign: int) -> None:
         parent = self.snapshot.groups.parent
-        leaves, counts = np.unique(self.snapshot.pods.leaf[pods], return_counts=True)
-        for leaf, count in zip(leaves.tolist(), counts.tolist(), strict=True):
+        for leaf, count in Counter(self.snapshot.pods.leaf[pods].tolist()).items():
             row = leaf
             while row != NONE:
+                self._pending.pop(row, None)
                 self.active[row] += sign * count
                 row = int(parent[row])
 
