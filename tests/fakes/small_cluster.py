@@ -15,7 +15,7 @@ from quorate.embedded.clock import VirtualClock
 from quorate.embedded.discovery import builtin_resources
 from quorate.embedded.nodes import node_shapes, nodes_of
 from quorate.embedded.registry import Registry
-from quorate.embedded.store import Key
+from quorate.embedded.store import Key, Store
 from quorate.plan import Ref
 from quorate.workloads.builtin import kinds
 from quorate.workloads.builtin.outcome import ref
@@ -26,10 +26,37 @@ BY_NAME = {kind.kind: kind for kind in vars(kinds).values() if isinstance(kind, 
 class SmallCluster:
     def __init__(self) -> None:
         self.clock = VirtualClock()
-        self.api = ApiServer(Registry(builtin_resources()), now=self.clock.now)
+        self._task: asyncio.Task[None] | None = None
+        self._serve(Store())
+        self.clock.watch(lambda: self.builtins.is_idle)
+
+    def _serve(self, store: Store) -> None:
+        self.api = ApiServer(Registry(builtin_resources()), store, now=self.clock.now)
         self.writer = Writer(self.api, Recorder(self.clock), "test")
         self.builtins = Builtins(self.api, self.clock)
-        self.clock.watch(lambda: self.builtins.is_idle)
+
+    async def start(self) -> None:
+        self._task = asyncio.create_task(self.builtins.run())
+        await self.clock.settle()
+
+    async def stop(self) -> None:
+        if self._task is not None:
+            self._task.cancel()
+            with contextlib.suppress(asyncio.CancelledError):
+                await self._task
+
+    async def restart(self) -> None:
+        """End the process and start another one on what is stored."""
+        await self.stop()
+        old, new = self.api.store, Store()
+        found = [
+            (Key(group, plural, namespace, name), entry.object)
+            for group, plural in old.resources()
+            for namespace, name, entry in old.entries(group, plural)
+        ]
+        new.restore(found, old.revision + 1)
+        self._serve(new)
+        await self.start()
 
     async def create(self, obj: Json, namespace: str = "default") -> Json:
         kind = BY_NAME[obj["kind"]]
@@ -85,14 +112,11 @@ class SmallCluster:
 async def small_cluster(nodes: str = "3x8gpu") -> AsyncIterator[SmallCluster]:
     cluster = SmallCluster()
     await bootstrap(cluster.writer, nodes_of(node_shapes(nodes)))
-    task = asyncio.create_task(cluster.builtins.run())
+    await cluster.start()
     try:
-        await cluster.clock.settle()
         yield cluster
     finally:
-        task.cancel()
-        with contextlib.suppress(asyncio.CancelledError):
-            await task
+        await cluster.stop()
 
 
 def run(scenario: Callable[[SmallCluster], Awaitable[None]], nodes: str = "3x8gpu") -> None:

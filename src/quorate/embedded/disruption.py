@@ -64,7 +64,7 @@ def _asked(pod: Json, budget: Json, at: str) -> Charge | None:
     status, spec = budget.get("status", {}), budget["spec"]
     if not is_ready(pod):
         healthy, desired = status.get("currentHealthy", 0), status.get("desiredHealthy", 0)
-        if spec.get("unhealthyPodEvictionPolicy") == "AlwaysAllow" or (healthy >= desired and desired > 0):
+        if spec.get("unhealthyPodEvictionPolicy") == "AlwaysAllow" or (healthy >= desired > 0):
             return None
     return Charge(budget, _paid(pod, budget, at))
 

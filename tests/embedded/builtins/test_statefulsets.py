@@ -95,9 +95,7 @@ def test_claims_are_made_bound_and_kept() -> None:
 def test_retention_policy_deletes_claims_of_removed_ordinals() -> None:
     async def scenario(cluster: SmallCluster) -> None:
         policy = {"whenScaled": "Delete", "whenDeleted": "Retain"}
-        body = _set(
-            replicas=2, volumeClaimTemplates=[_claim()], persistentVolumeClaimRetentionPolicy=policy
-        )
+        body = _set(replicas=2, volumeClaimTemplates=[_claim()], persistentVolumeClaimRetentionPolicy=policy)
         await cluster.create(body)
         await cluster.advance(5)
         await cluster.merge(kinds.STATEFUL_SET, "db", {"spec": {"replicas": 1}})

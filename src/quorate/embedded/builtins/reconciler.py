@@ -3,7 +3,7 @@
 `workloads.py` and its neighbours list their controllers; `start.py` runs them all.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
 from quorate.api.meta import Json, Kind
@@ -12,6 +12,7 @@ from quorate.embedded.builtins.world import World
 from quorate.embedded.builtins.writer import Writer
 from quorate.embedded.clock import Clock
 from quorate.embedded.store import Event, Key
+from quorate.plan import Change, Ref
 from quorate.workloads.builtin.outcome import Outcome, ref
 
 
@@ -29,6 +30,8 @@ class Controller(NamedTuple):
     component: str
     decide: Callable[[World, Json, float], Outcome]
     triggers: tuple[Trigger, ...] = ()
+    # What is left to delete when the object is gone and no owner reference would do it.
+    leftovers: Callable[[World, Key], Sequence[Change]] | None = None
     delay: float = 0.0  # seconds that changes of children are gathered for before one pass
 
 
@@ -59,6 +62,7 @@ class Reconciler:
     async def _sync(self, key: Key) -> float | None:
         item = self._world.store.get(key)
         if item is None:
+            await self._clear(key)
             return None
         result = self._controller.decide(self._world, item, self._clock.now())
         about = ref(self._controller.kind, item)
@@ -68,6 +72,11 @@ class Reconciler:
             # A status that could not be followed by its writes is still true.
             await self._write_status(key, item, result)
         return result.wake
+
+    async def _clear(self, key: Key) -> None:
+        if self._controller.leftovers is not None:
+            about = Ref(kind=self._controller.kind, name=key.name, namespace=key.namespace)
+            await self._writer.carry_out(about, self._controller.leftovers(self._world, key))
 
     async def _write_status(self, key: Key, item: Json, result: Outcome) -> None:
         if result.status is None or result.status == item.get("status"):

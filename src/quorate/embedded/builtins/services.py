@@ -10,14 +10,16 @@ from quorate.api.meta import Json, Kind
 from quorate.embedded.builtins.reconciler import Controller, Trigger
 from quorate.embedded.builtins.world import World
 from quorate.embedded.store import Event, Key
+from quorate.plan import Change
 from quorate.workloads.builtin import kinds
 from quorate.workloads.builtin.budget import budget
 from quorate.workloads.builtin.endpoints import SERVICE_NAME, endpoints
-from quorate.workloads.builtin.outcome import Outcome, controller_of
+from quorate.workloads.builtin.outcome import Outcome, controller_of, delete
 from quorate.workloads.builtin.pods import is_finished, is_ready, node_of
 from quorate.workloads.builtin.selection import matches
 
 _ZONE = "topology.kubernetes.io/zone"
+_MANAGED_BY = "endpoints.kubernetes.io/managed-by"
 _GATHER_SECONDS = 0.1  # changes of many pods make one pass over their Service
 
 
@@ -140,9 +142,20 @@ def _top(world: World, owner: Json) -> Json | None:
     return _top(world, above) if above is not None else found
 
 
+def _without_service(world: World, key: Key) -> list[Change]:
+    found = world.get(kinds.ENDPOINTS, key.namespace, key.name)
+    managed = found is not None and _MANAGED_BY in (found["metadata"].get("labels") or {})
+    return [delete(kinds.ENDPOINTS, found)] if found is not None and managed else []
+
+
 CONTROLLERS = (
     Controller(
-        kinds.SERVICE, "endpoints-controller", _endpoints, _selected_by(kinds.SERVICE), _GATHER_SECONDS
+        kinds.SERVICE,
+        "endpoints-controller",
+        _endpoints,
+        _selected_by(kinds.SERVICE),
+        _without_service,
+        _GATHER_SECONDS,
     ),
     Controller(
         kinds.DISRUPTION_BUDGET, "disruption-controller", _budget, _selected_by(kinds.DISRUPTION_BUDGET)
