@@ -3,10 +3,13 @@
 import re
 
 from quorate.api.meta import Json
+from quorate.embedded import cel
 from quorate.embedded.causes import Cause, duplicate, invalid, not_supported, required
 from quorate.embedded.validation import names
 from quorate.embedded.validation.labelselectors import label_selector
 
+# What the match conditions of a webhook may speak of.
+CONDITION_VARIABLES = frozenset(("object", "oldObject", "request", "authorizer"))
 _RBAC = "rbac.authorization.k8s.io"
 _OPERATIONS = ("*", "CONNECT", "CREATE", "DELETE", "UPDATE")
 _SCOPES = ("*", "Cluster", "Namespaced")
@@ -115,6 +118,8 @@ def _webhook(webhook: Json, path: str) -> list[Cause]:
         found.append(invalid(f"{path}.timeoutSeconds", webhook["timeoutSeconds"], detail))
     for field in ("namespaceSelector", "objectSelector"):
         found += label_selector(webhook.get(field), f"{path}.{field}")
+    for index, condition in enumerate(webhook.get("matchConditions") or ()):
+        _condition(found, condition, f"{path}.matchConditions[{index}]")
     _client(found, webhook.get("clientConfig") or {}, f"{path}.clientConfig")
     for index, rule in enumerate(webhook.get("rules") or ()):
         _rule(found, rule, f"{path}.rules[{index}]")
@@ -136,6 +141,19 @@ def _policies(found: list[Cause], webhook: Json, path: str) -> None:
         found.append(required(where, "must specify one of v1, v1beta1"))
     elif not {"v1", "v1beta1"} & set(versions):
         found.append(invalid(where, versions, "must include at least one of v1, v1beta1"))
+
+
+def _condition(found: list[Cause], condition: Json, path: str) -> None:
+    if not condition.get("name"):
+        found.append(required(f"{path}.name"))
+    source = condition.get("expression") or ""
+    if not source.strip():
+        found.append(required(f"{path}.expression"))
+        return
+    try:
+        cel.compiled(source, CONDITION_VARIABLES)
+    except cel.CompileError as error:
+        found.append(invalid(f"{path}.expression", source, str(error)))
 
 
 def _client(found: list[Cause], client: Json, path: str) -> None:
