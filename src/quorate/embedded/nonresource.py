@@ -10,7 +10,7 @@ import msgspec
 from aiohttp import web
 
 from quorate.api.meta import Json
-from quorate.embedded import discovery
+from quorate.embedded import discovery, openapi
 from quorate.embedded.apiserver import ApiServer
 
 _encode = msgspec.json.Encoder().encode
@@ -68,19 +68,37 @@ def _document(api: ApiServer, path: str, accept: str) -> _Document | None:
 
 
 def _derive(api: ApiServer, path: str, *, aggregated: bool) -> Json | None:
+    root, *rest = path.split("/")[1:]
+    if root == "openapi":
+        return _openapi(api, rest)
+    return _discovery(api, root, rest, aggregated=aggregated)
+
+
+def _discovery(api: ApiServer, root: str, rest: list[str], *, aggregated: bool) -> Json | None:
     resources = api.registry.resources()
-    parts = path.split("/")[1:]
-    match parts:
-        case ["api" | "apis" as root] if aggregated:
+    match root, rest:
+        case (("api" | "apis"), []) if aggregated:
             return discovery.aggregated(resources, legacy=root == "api")
-        case ["api"]:
+        case "api", []:
             return discovery.api_versions()
-        case ["apis"]:
+        case "apis", []:
             return discovery.api_group_list(resources)
-        case ["apis", group]:
+        case "apis", [group]:
             return discovery.api_group(resources, group)
-        case ["apis", group, version] | ["api" as group, version]:
-            return discovery.api_resource_list(resources, group if group != "api" else "", version)
+        case ("apis", [group, version]) | ("api" as group, [version]):
+            return discovery.api_resource_list(resources, group if root == "apis" else "", version)
+    return None
+
+
+def _openapi(api: ApiServer, rest: list[str]) -> Json | None:
+    resources = api.registry.resources()
+    match rest:
+        case ["v3"]:
+            return openapi.index(resources)
+        case ["v3", "api", version]:
+            return openapi.document(resources, "", version)
+        case ["v3", "apis", group, version]:
+            return openapi.document(resources, group, version)
     return None
 
 

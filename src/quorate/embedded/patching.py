@@ -62,7 +62,7 @@ async def patch(server: "ApiServer", target: Target, document: Patch, options: O
     patched = _patcher(shape_of(target.resource), document)
 
     def make(old: Json) -> Json:
-        return _read(target, patched(old), options)
+        return _read(target, document, patched(old), options)
 
     return await updating.change(server, target, make, options), False
 
@@ -141,15 +141,30 @@ def _blank(target: Target) -> Json:
     return {"apiVersion": target.resource.api_version, "kind": target.resource.kind, "metadata": metadata}
 
 
-def _read(target: Target, patched: Any, options: Options) -> Json:
+def _read(target: Target, document: Patch, patched: Any, options: Options) -> Json:
     """The patched tree as an object; unlike a body that is none, it is refused with 422."""
     obj = _same_object(target, patched)
     try:
         return intake.read(target.resource, obj, options)
     except ApiError as error:
         text = str(error).partition(": ")[2]
-        cause = causes.invalid("patch", msgspec.json.encode(obj).decode(), text)
-        raise errors.invalid(_Nothing(), "", [cause]) from None
+        is_strategic = document.media_type == STRATEGIC_MERGE_PATCH
+        shown = _as_go(document.body) if is_strategic else msgspec.json.encode(obj).decode()
+        raise errors.invalid(_Nothing(), "", [causes.invalid("patch", shown, text)]) from None
+
+
+def _as_go(value: Any) -> str:
+    """A tree as Go's %+v prints it."""
+    match value:
+        case dict():
+            return f"map[{' '.join(f'{name}:{_as_go(value[name])}' for name in sorted(value))}]"
+        case list():
+            return f"[{' '.join(_as_go(item) for item in value)}]"
+        case bool():
+            return "true" if value else "false"
+        case None:
+            return "<nil>"
+    return str(value)
 
 
 def _same_object(target: Target, patched: Any) -> Json:
