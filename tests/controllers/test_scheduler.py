@@ -1,0 +1,186 @@
+"""The scheduler's adapter over caches that are filled by hand: what it assumes, forgets, holds back and says."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+import msgspec
+
+from quorate.api.core import NODE, POD, Node, Pod
+from quorate.api.meta import Json
+from quorate.api.podgroup import POD_GROUP, PodGroup
+from quorate.api.queue import QUEUE, Queue
+from quorate.controllers.holds import Holds
+from quorate.controllers.scheduler import Scheduler
+from quorate.controllers.window import Window
+from quorate.kube.auth import Connection, FixedCredentials
+from quorate.kube.backoff import Backoff
+from quorate.kube.caches import Caches
+from quorate.kube.client import Client
+from quorate.kube.outcome import Outcome, Result, Written
+from quorate.kube.resources import Scope
+from quorate.plan import Bind, Change, Emit, SetStatus
+from quorate.scheduling.policy import Policy
+
+UNLIMITED: Json = {"quota": -1, "limit": -1, "overQuotaWeight": 1}
+QUEUE_TREE: Json = {
+    "metadata": {"name": "q"},
+    "spec": {"resources": {"cpu": UNLIMITED, "memory": UNLIMITED, "gpu": UNLIMITED}},
+}
+NOBODY = Connection("http://127.0.0.1:9", FixedCredentials())
+
+
+class Stage:
+    def __init__(self, client: Client) -> None:
+        caches = Caches(client)
+        self.scheduler = Scheduler(
+            caches, scheduler_name="quorate", policy=Policy(), window=Window(idle=0, cap=0)
+        )
+        self.pods = caches.of(Scope(kind=POD), Pod)
+        self.groups = caches.of(Scope(kind=POD_GROUP), PodGroup)
+        caches.of(Scope(kind=NODE), Node).put(made(node("n1", gpus=8), Node))
+        caches.of(Scope(kind=QUEUE), Queue).put(made(QUEUE_TREE, Queue))
+
+    def gang(self, name: str, size: int, gpus: int) -> None:
+        self.groups.put(made({"metadata": meta(name), "spec": {"minMember": size, "queue": "q"}}, PodGroup))
+        for number in range(size):
+            self.pods.put(made(pod(f"{name}-{number}", name, gpus), Pod))
+
+    async def cycle(self) -> tuple[tuple[Change, ...], Callable[[Result], float | None]]:
+        step = await self.scheduler.reconcile("cycle")
+        assert step.after is not None
+        return step.plan.changes, step.after
+
+    def nodes(self) -> list[str]:
+        return [found.spec.node_name for found in self.pods]
+
+
+def made(tree: Json, shape: Any) -> Any:
+    return msgspec.convert(tree, shape)
+
+
+def meta(name: str) -> Json:
+    return {
+        "name": name,
+        "namespace": "default",
+        "uid": f"uid-{name}",
+        "resourceVersion": "5",
+        "generation": 1,
+    }
+
+
+def node(name: str, *, gpus: int) -> Json:
+    amounts = {"cpu": "64", "memory": "512Gi", "pods": "110", "nvidia.com/gpu": str(gpus)}
+    return {"metadata": {"name": name, "resourceVersion": "1"}, "status": {"allocatable": amounts}}
+
+
+def pod(name: str, gang: str, gpus: int) -> Json:
+    container = {"name": "main", "resources": {"requests": {"nvidia.com/gpu": str(gpus)}}}
+    spec = {"schedulerName": "quorate", "containers": [container]}
+    return {
+        "metadata": meta(name) | {"annotations": {"pod-group-name": gang}},
+        "spec": spec,
+        "status": {"phase": "Pending"},
+    }
+
+
+def on_stage(test: Callable[[Stage], Awaitable[None]]) -> None:
+    async def check() -> None:
+        async with Client(NOBODY) as client:
+            await test(Stage(client))
+
+    asyncio.run(check())
+
+
+def binds(changes: tuple[Change, ...]) -> list[Bind]:
+    return [change for change in changes if isinstance(change, Bind)]
+
+
+def failed(changes: tuple[Change, ...], outcome: Outcome = Outcome.FAILED) -> Result:
+    return Result(tuple(Written(change, outcome, "no answer") for change in changes))
+
+
+def test_binds_are_assumed_so_that_the_next_cycle_does_not_repeat_them() -> None:
+    async def check(stage: Stage) -> None:
+        stage.gang("g", 2, gpus=4)
+        changes, _ = await stage.cycle()
+        assert [bind.node for bind in binds(changes)] == ["n1", "n1"]
+        assert stage.nodes() == ["n1", "n1"]
+        assert binds((await stage.cycle())[0]) == []
+
+    on_stage(check)
+
+
+def test_a_failed_bind_is_forgotten_and_its_gang_waits_with_a_reason() -> None:
+    async def check(stage: Stage) -> None:
+        stage.gang("g", 2, gpus=4)
+        changes, after = await stage.cycle()
+        again = after(failed(changes))
+        assert again is not None
+        assert 0 < again <= 0.5
+        assert stage.nodes() == ["", ""]
+        changes, _ = await stage.cycle()
+        assert binds(changes) == []
+        (status,) = [change for change in changes if isinstance(change, SetStatus)]
+        (condition,) = status.status["schedulingConditions"]
+        assert condition["reason"] == "BackOff"
+        assert "bind of g-0 to n1: failed: no answer" in condition["message"]
+
+    on_stage(check)
+
+
+def test_a_gang_that_waits_does_not_keep_its_seats_from_others() -> None:
+    async def check(stage: Stage) -> None:
+        stage.gang("a", 2, gpus=4)
+        changes, after = await stage.cycle()
+        after(failed(changes))
+        stage.gang("b", 2, gpus=4)
+        changes, _ = await stage.cycle()
+        assert {bind.pod.name for bind in binds(changes)} == {"b-0", "b-1"}
+
+    on_stage(check)
+
+
+def test_a_gang_that_does_not_fit_says_so_once() -> None:
+    async def check(stage: Stage) -> None:
+        stage.gang("g", 3, gpus=4)
+        changes, _ = await stage.cycle()
+        assert binds(changes) == []
+        (status,) = [change for change in changes if isinstance(change, SetStatus)]
+        (event,) = [change for change in changes if isinstance(change, Emit)]
+        assert "2 pods while 3 are required" in event.message
+        found = stage.groups.get("default", "g")
+        assert found
+        shown = msgspec.convert(status.status, type(found.status))
+        stage.groups.put(msgspec.structs.replace(found, status=shown))
+        changes, _ = await stage.cycle()
+        assert changes == ()
+
+    on_stage(check)
+
+
+def test_the_status_of_a_gang_alone_starts_no_cycle() -> None:
+    async def check(stage: Stage) -> None:
+        stage.gang("g", 1, gpus=1)
+        await stage.scheduler.keys.take()
+        stage.scheduler.keys.done("cycle")
+        found = stage.groups.get("default", "g")
+        assert found
+        stage.groups.put(
+            msgspec.structs.replace(found, status=msgspec.convert({"phase": "Running"}, type(found.status)))
+        )
+        assert len(stage.scheduler.keys) == 0
+
+    on_stage(check)
+
+
+def test_holds_grow_with_each_failure_and_end_with_success() -> None:
+    holds = Holds(Backoff(base=1.0, cap=60.0))
+    gang = ("default", "g")
+    holds.fail(gang, "no answer", now=0.0)
+    holds.fail(gang, "no answer", now=0.1)
+    assert holds.next_end(0.1) == 0.9
+    holds.fail(gang, "no answer", now=1.0)
+    assert holds.next_end(1.0) == 2.0
+    holds.succeed(gang)
+    assert holds.next_end(1.0) is None
