@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 from quorate.api.meta import Json
 from quorate.embedded import fieldset
 from quorate.embedded.fieldwalk import applied, compare, created
+from quorate.embedded.lastapplied import LAST_APPLIED
 from quorate.embedded.managedfields import (
-    LAST_APPLIED,
     ApplyConflict,
     InvalidConfiguration,
     Writer,
@@ -226,6 +226,30 @@ def test_managed_fields_in_a_configuration_are_refused() -> None:
     config["metadata"]["managedFields"] = [{"manager": "x"}]
     with pytest.raises(InvalidConfiguration, match=r"metadata\.managedFields must be nil"):
         applied_by("me", deployment(), config)
+
+
+@pytest.mark.parametrize(
+    ("spec", "text"),
+    [
+        ({"replica": 1}, ".spec.replica: field not declared in schema"),
+        ({"replicas": "x"}, '.spec.replicas: expected numeric (int or float), got "x"'),
+        ({"selector": []}, ".spec.selector: expected map, got []"),
+        (
+            {"template": containers("a", "a")},
+            '.spec.template.spec.containers: duplicate entries for key [name="a"]',
+        ),
+    ],
+)
+def test_configuration_that_does_not_fit_its_kind_is_refused(spec: Json, text: str) -> None:
+    with pytest.raises(InvalidConfiguration) as refused:
+        applied_by("me", deployment(), deployment(**spec))
+    assert "failed to create typed patch object (default/web; apps/v1, Kind=Deployment)" in str(refused.value)
+    assert text in str(refused.value)
+
+
+def test_item_without_its_keys_is_refused() -> None:
+    with pytest.raises(InvalidConfiguration, match=r"\.spec\.parts: element 0: .* omits all key fields"):
+        applied_by("me", gadget(), gadget(parts=[{"count": 1}]), shape=GADGET)
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ from typing import Any
 
 from quorate.api.meta import Json
 from quorate.embedded import fieldset
-from quorate.embedded.fieldwalk import element
+from quorate.embedded.fieldwalk import applied, element
 from quorate.embedded.shape import GRANULAR, Shape, Sort
 
 _OBJECTS = frozenset({Sort.STRUCT, Sort.MAP, Sort.ANY})
@@ -92,3 +92,20 @@ def with_parents(shape: Shape, fields: Json) -> Json:
 
 def _descend(shape: Shape, name: str) -> Shape:
     return shape.child(name[2:]) if name.startswith("f:") else (shape.element or GRANULAR)
+
+
+def prune(shape: Shape, merged: Json, last: Json, owned: list[Json]) -> Json:
+    """The merged object without what was applied last time, is not applied now, and nobody owns."""
+    before = with_parents(shape, last)
+    pruned: Json = remove(shape, merged, before, hollow=True) or {}
+    if pruned == merged:
+        return merged
+    whole = with_parents(shape, applied(shape, merged))
+    kept = with_parents(shape, applied(shape, pruned))
+    for fields in owned:
+        kept = fieldset.union(kept, with_parents(shape, fields))
+    pruned = remove(shape, merged, fieldset.difference(whole, kept), hollow=True) or {}
+    left = with_parents(shape, applied(shape, pruned))
+    gone = fieldset.intersection(fieldset.difference(whole, left), before)
+    result: Json = remove(shape, merged, gone)
+    return result

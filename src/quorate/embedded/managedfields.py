@@ -10,17 +10,13 @@ of decoding the same object, so nothing has to be kept for later.
 
 from typing import Any, NamedTuple
 
-import msgspec
-
 from quorate.api.meta import Json
-from quorate.embedded import fieldmerge, fieldset, fieldwalk
+from quorate.embedded import fieldcheck, fieldmerge, fieldset, fieldwalk, lastapplied
 from quorate.embedded.shape import Shape
 
-LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
 # More update entries than this are folded into one, oldest first.
 MAX_UPDATERS = 10
 _ANCIENT = "ancient-changes"
-_LAST_APPLIED_LIMIT = 256 * 1024
 
 _STRIPPED: Json = {
     "f:apiVersion": {},
@@ -250,6 +246,8 @@ def apply(shape: Shape, live: Json, config: Json, writer: Writer, now: str, *, f
     """
     if (config.get("metadata") or {}).get("managedFields"):
         raise InvalidConfiguration("metadata.managedFields must be nil")
+    if complaints := fieldcheck.complaints(shape, config):
+        raise InvalidConfiguration(f"failed to create typed patch object ({_named(config)}): {complaints}")
     entries = _stored((live.get("metadata") or {}).get("managedFields"))
     bare = _bare(live)
     config = _bare(config)
@@ -264,9 +262,15 @@ def apply(shape: Shape, live: Json, config: Json, writer: Writer, now: str, *, f
     if merged != bare and identity in entries:
         entries[identity] = entries[identity]._replace(time=now)
     if writer.manager == "kubectl":
-        merged = _with_last_applied(merged, config)
+        merged = lastapplied.refreshed(merged, config)
     result = _with_entries(merged, entries)
     return live if result == live else result
+
+
+def _named(config: Json) -> str:
+    metadata = config.get("metadata") or {}
+    namespace, name = metadata.get("namespace", ""), metadata.get("name", "")
+    return f"{namespace}/{name}; {config.get('apiVersion')}, Kind={config.get('kind')}"
 
 
 def _apply(
@@ -280,7 +284,7 @@ def _apply(
     merged: Json = fieldmerge.merge(shape, bare, config)
     if last is not None:
         others = [entry.fields for other, entry in entries.items() if other != identity]
-        merged = _pruned(shape, merged, last.fields, [*others, claimed])
+        merged = fieldmerge.prune(shape, merged, last.fields, [*others, claimed])
     touched, removed = fieldwalk.compare(shape, bare, merged)
     others_now = {other: entry for other, entry in entries.items() if other != identity}
     conflicts = {
@@ -297,35 +301,9 @@ def _apply(
     return merged, kept
 
 
-def _pruned(shape: Shape, merged: Json, last: Json, owned: list[Json]) -> Json:
-    """The merged object without what was applied last time, is not applied now, and nobody owns."""
-    named = fieldmerge.with_parents
-    before = named(shape, last)
-    pruned: Json = fieldmerge.remove(shape, merged, before, hollow=True) or {}
-    if pruned == merged:
-        return merged
-    whole = named(shape, fieldwalk.applied(shape, merged))
-    kept = named(shape, fieldwalk.applied(shape, pruned))
-    for fields in owned:
-        kept = fieldset.union(kept, named(shape, fields))
-    pruned = fieldmerge.remove(shape, merged, fieldset.difference(whole, kept), hollow=True) or {}
-    left = named(shape, fieldwalk.applied(shape, pruned))
-    gone = fieldset.intersection(fieldset.difference(whole, left), before)
-    result: Json = fieldmerge.remove(shape, merged, gone)
-    return result
-
-
 def _allow_upgrade(shape: Shape, live: Json, conflict: ApplyConflict) -> None:
     """Let kubectl take over what its own client-side apply has set; raise for the rest."""
-    annotations = (live.get("metadata") or {}).get("annotations") or {}
-    try:
-        last = msgspec.json.decode(annotations.get(LAST_APPLIED, ""))
-    except msgspec.DecodeError:
-        raise conflict from None
-    if not isinstance(last, dict) or last.get("apiVersion") != live.get("apiVersion"):
-        raise conflict
-    touched, removed = fieldwalk.compare(shape, last, live)
-    allowed = fieldset.difference(fieldset.difference(fieldwalk.applied(shape, last), touched), removed)
+    allowed = lastapplied.owned(shape, live)
     rest = {
         owner: entry._replace(fields=left)
         for owner, entry in conflict.fields.items()
@@ -333,20 +311,3 @@ def _allow_upgrade(shape: Shape, live: Json, conflict: ApplyConflict) -> None:
     }
     if rest:
         raise ApplyConflict(rest) from None
-
-
-def _with_last_applied(merged: Json, config: Json) -> Json:
-    """Keep kubectl's client-side annotation, where there is one, in step with what was applied."""
-    metadata = merged.get("metadata") or {}
-    annotations = metadata.get("annotations") or {}
-    if not annotations.get(LAST_APPLIED):
-        return merged
-    applied = {**config, "metadata": dict(config.get("metadata") or {})}
-    if "annotations" in applied["metadata"]:
-        own = applied["metadata"]["annotations"] or {}
-        applied["metadata"]["annotations"] = {k: v for k, v in own.items() if k != LAST_APPLIED}
-    text = msgspec.json.encode(applied, order="sorted").decode() + "\n"
-    rest = {name: value for name, value in annotations.items() if name != LAST_APPLIED}
-    size = len(text) + sum(len(name) + len(value) for name, value in rest.items())
-    kept = rest if size > _LAST_APPLIED_LIMIT else {**annotations, LAST_APPLIED: text}
-    return {**merged, "metadata": {**metadata, "annotations": kept}}
