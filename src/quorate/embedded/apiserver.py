@@ -22,6 +22,7 @@ from quorate.embedded import (
     scale,
     updating,
 )
+from quorate.embedded.admission import Admission
 from quorate.embedded.definitions import Definitions
 from quorate.embedded.deletion import Deleted
 from quorate.embedded.objectmeta import timestamp
@@ -31,7 +32,7 @@ from quorate.embedded.registry import Registry, Resource
 from quorate.embedded.representation import served
 from quorate.embedded.shelf import Entry
 from quorate.embedded.store import Store
-from quorate.embedded.updating import Target
+from quorate.embedded.target import Target
 from quorate.embedded.watch import Watch
 
 if TYPE_CHECKING:
@@ -54,6 +55,7 @@ class ApiServer:
         self.journal: Journal | None = None
         self.definitions = Definitions(self)
         self.authorizer = Authorizer(self.store)
+        self.admission = Admission(self.store, registry)
         # Without one, everybody is the administrator.
         self.authenticator: Authenticator | None = None
         # Requests served, by verb and resource.
@@ -128,7 +130,7 @@ class ApiServer:
 
     async def bind(self, target: Target, obj: Any, options: Options = _NO_OPTIONS) -> None:
         """Give a pod its node; `target` names the pod, `obj` is a Binding."""
-        await binding.bind(self, target, obj, dry_run=options.dry_run)
+        await binding.bind(self, target, obj, options)
 
     def request_token(self, target: Target, body: Json) -> Json:
         """A token for a service account; `body` is a TokenRequest."""

@@ -6,9 +6,10 @@ Done straight on the stored object, as the real server does: no admission of the
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from quorate.api.meta import Json
-from quorate.embedded import causes, errors
+from quorate.embedded import causes, errors, intake
 from quorate.embedded.objectmeta import timestamp
-from quorate.embedded.updating import Target
+from quorate.embedded.options import Options
+from quorate.embedded.target import Target
 
 if TYPE_CHECKING:
     from quorate.embedded.apiserver import ApiServer
@@ -22,13 +23,16 @@ class _Bindings(NamedTuple):
     plural: str = "pods/binding"
 
 
-async def bind(server: "ApiServer", target: Target, binding: Any, *, dry_run: bool) -> None:
+async def bind(server: "ApiServer", target: Target, binding: Any, options: Options) -> None:
     node = _node(target, binding)
+    request = intake.asked("CREATE", target._replace(subresource="binding"), (None, binding), options)
+    await server.admission.mutate(request)
+    await server.admission.validate(request)
     pod = server.get(target.resource, target.namespace, target.name)
     _check_preconditions(target, binding["metadata"], pod["metadata"])
     if refusal := _refusal(pod):
         raise errors.conflict(_Bindings(), target.name, refusal)
-    if dry_run:
+    if options.dry_run:
         return
     server.store.update(target.key, bound(pod, node, binding["metadata"], timestamp(server.now())))
     await server.durable()

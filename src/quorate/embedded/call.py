@@ -13,7 +13,7 @@ from quorate.embedded.options import DeleteOptions, Options, Patch, User
 from quorate.embedded.patching import media_types
 from quorate.embedded.registry import Resource
 from quorate.embedded.requestpath import ResourcePath
-from quorate.embedded.updating import Target
+from quorate.embedded.target import Target
 
 _encode = msgspec.json.Encoder().encode
 

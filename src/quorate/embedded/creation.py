@@ -1,5 +1,6 @@
 """Create: a body becomes a stored object with the metadata, defaults and checks of its kind."""
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from quorate.api.meta import Json
@@ -8,6 +9,7 @@ from quorate.embedded.objectmeta import generated_name, has_generation, new_uid,
 from quorate.embedded.options import Options
 from quorate.embedded.registry import Resource
 from quorate.embedded.store import Key
+from quorate.embedded.target import Target
 
 if TYPE_CHECKING:
     from quorate.embedded.apiserver import ApiServer
@@ -23,15 +25,17 @@ async def create(
 ) -> Json:
     """Store the body; dry-run does everything but that."""
     obj = _owned_by_server(resource, namespace, intake.read(resource, body, options))
-    metadata = obj["metadata"]
-    intake.check_namespace(server, resource, namespace, metadata.get("name", ""))
-    obj = intake.completed(resource, obj)
+    target = Target(resource, namespace, obj["metadata"].get("name", ""))
+    intake.check_definition_serves(server, resource, target.name)
+    request = intake.asked("CREATE", target, (None, intake.completed(resource, obj)), options)
+    obj = await intake.mutated(server, request)
     if not options.ownership_settled:
         obj = intake.owned(server, resource, (None, obj), options)
     obj = _founded(server, resource, obj)
     intake.check_new(resource, obj, options)
     obj = intake.settled(server, resource, obj)
-    key = Key(resource.group, resource.plural, namespace, obj["metadata"]["name"])
+    await server.admission.validate(replace(request, obj=obj))
+    key = target._replace(name=obj["metadata"]["name"]).key
     if server.store.entry(key) is not None:
         raise errors.already_exists(resource, key.name)
     if options.dry_run:

@@ -13,7 +13,7 @@ from quorate.embedded.definitionrules import GROUP, PLURAL
 from quorate.embedded.options import DeleteOptions
 from quorate.embedded.registry import Resource, Subresource
 from quorate.embedded.store import Event, Key
-from quorate.embedded.updating import Target
+from quorate.embedded.target import Target
 
 if TYPE_CHECKING:
     from quorate.embedded.apiserver import ApiServer

@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from quorate.api.meta import Json
 from quorate.embedded import errors
+from quorate.embedded.admissionrequest import Request
 from quorate.embedded.listing import Page
 from quorate.embedded.objectmeta import has_generation, timestamp
 from quorate.embedded.options import DeleteOptions, ListOptions
 from quorate.embedded.registry import Resource
-from quorate.embedded.updating import Target
+from quorate.embedded.target import Target
 
 if TYPE_CHECKING:
     from quorate.embedded.apiserver import ApiServer
@@ -35,6 +36,10 @@ class Deleted(NamedTuple):
 async def delete(server: "ApiServer", target: Target, options: DeleteOptions) -> Deleted:
     old = server.get(target.resource, target.namespace, target.name)
     check_preconditions(target.resource, old, options)
+    await _admitted(server, target, old, options)
+    # Webhooks take time: go on with the object as it is by now.
+    old = server.get(target.resource, target.namespace, target.name)
+    check_preconditions(target.resource, old, options)
     new = _marked(server, target, old, options)
     if new is old or options.dry_run:
         return Deleted(new or old, at_once=new is None)
@@ -47,6 +52,22 @@ async def delete(server: "ApiServer", target: Target, options: DeleteOptions) ->
     if target.resource.plural == "customresourcedefinitions":
         await server.definitions.clean_up(stored)
     return Deleted(stored, at_once=False)
+
+
+async def _admitted(server: "ApiServer", target: Target, old: Json, options: DeleteOptions) -> None:
+    request = Request(
+        operation="DELETE",
+        resource=target.resource,
+        namespace=target.namespace,
+        name=target.name,
+        obj=None,
+        old=old,
+        user=options.user,
+        dry_run=options.dry_run,
+        warnings=options.warnings,
+    )
+    await server.admission.mutate(request)
+    await server.admission.validate(request)
 
 
 async def delete_collection(

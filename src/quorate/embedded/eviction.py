@@ -4,10 +4,10 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from quorate.api.meta import Json
-from quorate.embedded import deletion, disruption, errors, query
+from quorate.embedded import deletion, disruption, errors, intake, query
 from quorate.embedded.objectmeta import timestamp
 from quorate.embedded.options import DeleteOptions, Options
-from quorate.embedded.updating import Target
+from quorate.embedded.target import Target
 
 if TYPE_CHECKING:
     from quorate.embedded.apiserver import ApiServer
@@ -21,6 +21,9 @@ async def evict(server: "ApiServer", target: Target, eviction: Any, options: Opt
     how = query.delete_options({}, eviction.get("deleteOptions") or {}, options.user)
     if options.dry_run:
         how = replace(how, dry_run=True)
+    request = intake.asked("CREATE", target._replace(subresource="eviction"), (None, eviction), options)
+    await server.admission.mutate(request)
+    await server.admission.validate(request)
     pod = server.get(target.resource, target.namespace, target.name)
     deletion.check_preconditions(target.resource, pod, how)
     await disruption.spend(server, pod, dry_run=how.dry_run)

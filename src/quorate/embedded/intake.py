@@ -15,17 +15,17 @@ from quorate.embedded import (
     typed,
     validation,
 )
+from quorate.embedded.admissionrequest import Operation, Request
 from quorate.embedded.causes import Cause
 from quorate.embedded.managedfields import Writer
 from quorate.embedded.objectmeta import timestamp
 from quorate.embedded.options import Options
 from quorate.embedded.registry import Resource
 from quorate.embedded.shape import shape_of
-from quorate.embedded.store import Key
 
 if TYPE_CHECKING:
     from quorate.embedded.apiserver import ApiServer
-    from quorate.embedded.updating import Target
+    from quorate.embedded.target import Target
 
 # Who writes without saying so, as the real server records it.
 _NOBODY = "unknown"
@@ -34,29 +34,40 @@ _SPEC_FIELDS: Json = {"f:spec": {}}
 _SPEC_AND_METADATA_FIELDS: Json = {"f:spec": {}, "f:metadata": {}}
 
 
-def check_namespace(server: "ApiServer", resource: Resource, namespace: str, name: str) -> None:
-    """Nothing is created in a namespace that is not there, or that is on its way out."""
+def check_definition_serves(server: "ApiServer", resource: Resource, name: str) -> None:
+    """A custom kind whose definition is on its way out takes no new objects."""
     if resource.definition is not None and server.definitions.is_leaving(resource):
         why = "create not allowed while custom resource definition is terminating"
         raise errors.forbidden(resource, name, why)
-    if not resource.namespaced:
-        return
-    found = server.store.get(Key("", "namespaces", "", namespace))
-    if found is None:
-        raise errors.not_found(server.resource("", "v1", "namespaces"), namespace)
-    if found["metadata"].get("deletionTimestamp"):
-        error = errors.forbidden(
-            resource,
-            name,
-            f"unable to create new content in namespace {namespace} because it is being terminated",
-        )
-        cause = {
-            "reason": "NamespaceTerminating",
-            "message": f"namespace {namespace} is being terminated",
-            "field": "metadata.namespace",
-        }
-        error.status["details"]["causes"] = [cause]
-        raise error
+
+
+def asked(
+    operation: Operation, target: "Target", states: tuple[Json | None, Json | None], options: Options
+) -> Request:
+    """The old and the new state as admission is asked about them."""
+    old, new = states
+    resource = target.resource
+    return Request(
+        operation=operation,
+        resource=resource,
+        namespace=target.namespace,
+        name=target.name,
+        obj=new,
+        old=old,
+        subresource=target.subresource,
+        user=options.user,
+        dry_run=options.dry_run,
+        field_manager=options.field_manager,
+        warnings=options.warnings,
+        complete=lambda tree: completed(resource, read(resource, tree, options)),
+    )
+
+
+async def mutated(server: "ApiServer", request: Request) -> Json:
+    """The new state with what admission adds to it."""
+    obj = await server.admission.mutate(request)
+    assert obj is not None, "only deletions have no new state"
+    return obj
 
 
 def read(resource: Resource, tree: Json, options: Options) -> Json:

@@ -20,7 +20,7 @@ from quorate.embedded.patch import MalformedPatchError, PatchFailedError, json_p
 from quorate.embedded.registry import Resource
 from quorate.embedded.shape import GRANULAR, Shape, shape_of
 from quorate.embedded.strategic import strategic_merge
-from quorate.embedded.updating import Target
+from quorate.embedded.target import Target
 
 if TYPE_CHECKING:
     from quorate.embedded.apiserver import ApiServer

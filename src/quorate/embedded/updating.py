@@ -9,7 +9,8 @@
 """
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, NamedTuple
+from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from quorate.api.meta import Json
 from quorate.embedded import causes, errors, intake
@@ -17,26 +18,16 @@ from quorate.embedded.objectmeta import carried_over, has_generation
 from quorate.embedded.options import Options
 from quorate.embedded.registry import Resource
 from quorate.embedded.representation import served
-from quorate.embedded.store import AbsentError, Key, StaleError
+from quorate.embedded.store import AbsentError, StaleError
+from quorate.embedded.target import Target
 
 if TYPE_CHECKING:
     from quorate.embedded.apiserver import ApiServer
 
+__all__ = ["Target", "change", "check_address", "update"]
+
 # How often a change is made again on a newer object before the client is told of the conflict.
 _TRIES = 5
-
-
-class Target(NamedTuple):
-    """The object a request is about."""
-
-    resource: Resource
-    namespace: str
-    name: str
-    subresource: str = ""
-
-    @property
-    def key(self) -> Key:
-        return Key(self.resource.group, self.resource.plural, self.namespace, self.name)
 
 
 async def update(server: "ApiServer", target: Target, body: Json, options: Options) -> Json:
@@ -71,6 +62,8 @@ async def _taken_in(server: "ApiServer", target: Target, states: tuple[Json, Jso
     new = intake.read(target.resource, new, options)
     if target.subresource != "status":
         new = intake.completed(target.resource, new)
+    request = intake.asked("UPDATE", target, (old, new), options)
+    new = await intake.mutated(server, request)
     if not options.ownership_settled:
         new = intake.owned(server, target.resource, (old, new), options, target.subresource)
     resource = target.resource
@@ -78,6 +71,7 @@ async def _taken_in(server: "ApiServer", target: Target, states: tuple[Json, Jso
     if has_generation(resource.group, resource.plural, custom=custom) and _asks_other(new, old):
         new["metadata"] = {**new["metadata"], "generation": old["metadata"].get("generation", 0) + 1}
     intake.check_changed(target, old, new, options)
+    await server.admission.validate(replace(request, obj=new))
     return intake.settled(server, resource, new)
 
 
