@@ -33,6 +33,8 @@ TABLE: tuple[tuple[str, str, str, str, str], ...] = (
     ("kai", "podgroup_info", ANY, "kai_units_rules", "facts of PodGroups"),
     ("kai", "subgroup_order", ANY, "kai_units_rules", "order of groups"),
     ("kai", ANY, ANY, "kai_units_fair", "queues and fairness"),
+    ("lws", "lws_validation", ANY, "lws_admission", "LeaderWorkerSet admission"),
+    ("lws", "lws_defaulting", ANY, "lws_admission", "LeaderWorkerSet admission"),
     ("lws", ANY, ANY, "lws", "LeaderWorkerSet controller"),
     ("rbg", ANY, ANY, "rbg", "RoleBasedGroup controller"),
 )

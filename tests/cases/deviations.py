@@ -342,4 +342,57 @@ GROUPER_RULES = (
     Rule("controller first", "of several owners the controller is followed", _controller_owner),
 )
 
-RULES: dict[str, tuple[Rule, ...]] = {"grouper": GROUPER_RULES}
+# PodGroup and LeaderWorkerSet admission. Expected and got are lists of messages, or one joined message.
+
+
+def _refuses_both_minimums(m: Mismatch) -> bool:
+    """What upstream says beyond us is only that a `minMember` stands above children."""
+    texts = ("are mutually exclusive", "minMember cannot be set on a mid-level SubGroup")
+    (structure, minimums), (also, others) = m.expected, m.got
+    left = [text for text in (*structure, *minimums) if not any(part in text for part in texts)]
+    return left == [*also, *others]
+
+
+def _leaves_no_room_for_pods(m: Mismatch) -> bool:
+    return m.expected == "" and " its last pod would be named " in str(m.got)
+
+
+def _prints_floats(m: Mismatch) -> bool:
+    """Numbers such as 1.000001e+06 on one side, 1000001 on the other."""
+    number = re.compile(r"\d+\.?\d*e\+\d+")
+    return bool(number.sub(lambda found: str(int(float(found[0]))), m.expected) == m.got)
+
+
+def _is_null_subdomain(m: Mismatch) -> bool:
+    return m.got == "" and str(m.expected).endswith("cannot set subdomainPolicy as null")
+
+
+ADMISSION_RULES: dict[str, tuple[Rule, ...]] = {
+    "podgroup_admission": (
+        Rule(
+            "both minimums",
+            "minMember on a group with children counts the pods below it, beside minSubGroup too",
+            _refuses_both_minimums,
+        ),
+    ),
+    "lws_validation": (
+        Rule(
+            "room for pods",
+            "a name is refused if the names of its pods would be no host names",
+            _leaves_no_room_for_pods,
+        ),
+        Rule("no null policy", "null takes the default, so that it never gets here", _is_null_subdomain),
+    ),
+    "lws_schema": (
+        Rule("whole numbers", "numbers are written out, as kube-apiserver 1.37 does", _prints_floats),
+    ),
+    "lws_crashes": (
+        Rule(
+            "no nulls",
+            "a field that misses takes the default of the schema before it is read",
+            lambda m: bool(m.expected == "refused"),
+        ),
+    ),
+}
+
+RULES: dict[str, tuple[Rule, ...]] = {"grouper": GROUPER_RULES, **ADMISSION_RULES}

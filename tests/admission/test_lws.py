@@ -1,0 +1,105 @@
+import pytest
+
+from quorate.admission.lws import defaulted, review
+from quorate.api.lws import (
+    LeaderWorkerSet,
+    LeaderWorkerSetSpec,
+    LeaderWorkerTemplate,
+    RollingUpdateConfiguration,
+    RolloutStrategy,
+    SubGroupPolicy,
+)
+from quorate.api.meta import Json, ObjectMeta
+
+PLAIN: Json = {"spec": {"containers": [{"name": "a"}]}}
+TPU: Json = {"spec": {"containers": [{"name": "a", "resources": {"limits": {"google.com/tpu": "4"}}}]}}
+
+
+def lws(
+    size: int = 4,
+    k: int | None = None,
+    *,
+    kind: str = "LeaderWorker",
+    leader: Json | None = None,
+    workers: Json = PLAIN,
+    name: str = "serve",
+) -> LeaderWorkerSet:
+    policy = SubGroupPolicy(sub_group_policy_type=kind, sub_group_size=k)
+    template = LeaderWorkerTemplate(
+        size=size,
+        leader_template=leader,
+        worker_template=workers,
+        sub_group_policy=None if k is None else policy,
+    )
+    return LeaderWorkerSet(
+        metadata=ObjectMeta(name=name), spec=LeaderWorkerSetSpec(leader_worker_template=template)
+    )
+
+
+def messages(new: LeaderWorkerSet, old: LeaderWorkerSet | None = None) -> list[str]:
+    return [fault.message for fault in review(new, old).errors]
+
+
+def test_a_sound_set_passes() -> None:
+    assert messages(lws(5, 2)) == []
+
+
+@pytest.mark.parametrize(
+    ("size", "k", "kind", "leader", "text"),
+    [
+        (5, 2, "LeaderExcluded", TPU, "a leader outside all sub-groups cannot have TPUs"),
+        (5, 2, "LeaderWorker", TPU, "the leader is one too many in its sub-group to have TPUs"),
+        (4, 2, "LeaderWorker", PLAIN, "the first sub-group counts a leader without TPUs"),
+        (5, 2, "LeaderExcluded", PLAIN, ""),
+        (4, 2, "LeaderWorker", TPU, ""),
+        (5, 2, "LeaderWorker", PLAIN, ""),
+        (4, 1, "LeaderWorker", PLAIN, ""),
+    ],
+)
+def test_shapes_that_cannot_number_tpus_are_refused(
+    size: int, k: int, kind: str, leader: Json, text: str
+) -> None:
+    found = messages(lws(size, k, kind=kind, leader=leader, workers=TPU))
+    assert (found == []) if not text else found[0].startswith(f"google.com/tpu: {text}")
+
+
+def test_sub_groups_need_a_size() -> None:
+    assert messages(lws(4, 0)) == ["Invalid value: 0: subGroupSize must be equal or greater than 1"]
+
+
+def test_sub_groups_come_and_go_only_with_the_set() -> None:
+    assert messages(lws(4, 2), lws(4)) == [
+        "Invalid value: 2: cannot enable subGroupSize after the lws is already created"
+    ]
+    assert messages(lws(4), lws(4, 2)) == ["Invalid value: 2: cannot remove subGroupSize after enabled"]
+
+
+def test_a_name_leaves_room_for_its_pods() -> None:
+    assert messages(lws(name="a" * 59)) == []
+    (text,) = messages(lws(name="a" * 60))
+    assert text.endswith('-0-3", longer than a host name: use at most 59 characters')
+
+
+def test_every_fault_of_a_rollout_is_told() -> None:
+    new = lws()
+    rolling = RollingUpdateConfiguration(max_unavailable="abc", max_surge=-1, partition=-1)
+    new.spec.rollout_strategy = RolloutStrategy(rolling_update_configuration=rolling)
+    assert [fault.field.rpartition(".")[2] for fault in review(new).errors] == [
+        "maxUnavailable",
+        "maxSurge",
+        "maxUnavailable",
+        "partition",
+    ]
+
+
+def test_defaults_keep_what_is_set() -> None:
+    spec = {"leaderWorkerTemplate": {"size": 2, "restartPolicy": "Default"}, "replicas": 3}
+    assert defaulted(spec) == {
+        "replicas": 3,
+        "leaderWorkerTemplate": {"size": 2, "restartPolicy": "None"},
+        "rolloutStrategy": {
+            "type": "RollingUpdate",
+            "rollingUpdateConfiguration": {"partition": 0, "maxUnavailable": 1, "maxSurge": 0},
+        },
+        "networkConfig": {"subdomainPolicy": "Shared"},
+    }
