@@ -15,6 +15,9 @@ from quorate.embedded.store import Event, Key
 from quorate.plan import Change, Ref
 from quorate.workloads.builtin.outcome import Outcome, ref
 
+_MANY_CHILDREN = 100
+_SECONDS_PER_CHILD = 50e-6
+
 
 class Trigger(NamedTuple):
     """Events of `kind` make the keys dirty that `keys` names."""
@@ -52,12 +55,18 @@ class Reconciler:
             )
 
     def _add(self, keys: Iterable[Key]) -> None:
-        delay = self._controller.delay
         for key in keys:
+            delay = self._controller.delay or self._patience(key)
             if delay:
                 self.queue.add_at(key, self._clock.now() + delay)
             else:
                 self.queue.add(key)
+
+    def _patience(self, key: Key) -> float:
+        """A pass costs what the object has children, so the more it has, the more of their changes it takes at once."""
+        item = self._world.store.get(key)
+        children = self._world.count_children(item["metadata"]["uid"]) if item is not None else 0
+        return children * _SECONDS_PER_CHILD if children > _MANY_CHILDREN else 0.0
 
     async def _sync(self, key: Key) -> float | None:
         item = self._world.store.get(key)

@@ -4,6 +4,12 @@ Pods of any other scheduler only count as taken room. A pod that does not fit is
 have appeared: a pod ended, a node came or changed.
 """
 
+from bisect import bisect_left
+from collections.abc import Iterable
+from itertools import chain, islice
+
+import msgspec
+
 from quorate.api.meta import Json
 from quorate.embedded.builtins.seats import Seats
 from quorate.embedded.builtins.workqueue import WorkQueue
@@ -31,6 +37,8 @@ class DefaultScheduler:
         self._clock = clock
         self._seats = Seats()
         self._waiting: dict[Key, None] = {}
+        self._hopeless: dict[bytes, str] = {}
+        self._next_node = ""
         self.queue: WorkQueue[Key] = WorkQueue(NAME, clock, self._sync)
         world.on(kinds.POD, self._pod_event)
         world.on(kinds.NODE, self._node_event)
@@ -60,6 +68,7 @@ class DefaultScheduler:
             self._retry()
 
     def _retry(self) -> None:
+        self._hopeless.clear()
         for key in self._waiting:
             self.queue.add(key)
 
@@ -68,8 +77,7 @@ class DefaultScheduler:
         if pod is None or node_of(pod) or not _is_ours(pod):
             self._waiting.pop(key, None)
             return
-        wanted = requests(pod["spec"])
-        node, why = first_fit(pod, self._candidates(pod), lambda found: self._seats.short_of(wanted, found))
+        node, why = self._choose(pod)
         target = ref(kinds.POD, pod)
         if node:
             await self._writer.bind(target, node)
@@ -79,11 +87,28 @@ class DefaultScheduler:
         self._waiting[key] = None
         await self._refuse(pod, why)
 
-    def _candidates(self, pod: Json) -> list[Json]:
-        """A daemon names its node, so the other nodes need not be asked."""
+    def _choose(self, pod: Json) -> tuple[str, str]:
+        """A node, or why none; what did not fit does not fit again until room has appeared."""
+        shape = _shape(pod)
+        if shape in self._hopeless:
+            return "", self._hopeless[shape]
+        wanted = requests(pod["spec"])
+        node, why = first_fit(pod, self._candidates(pod), lambda found: self._seats.short_of(wanted, found))
+        if node:
+            self._next_node = node
+        else:
+            self._hopeless[shape] = why
+        return node, why
+
+    def _candidates(self, pod: Json) -> Iterable[Json]:
+        """From the node chosen last onwards; a daemon names its node, so no other need be asked."""
         name = pinned(pod)
         found = self._world.get(kinds.NODE, "", name) if name else None
-        return [found] if found is not None else list(self._world.all(kinds.NODE))
+        if found is not None:
+            return [found]
+        nodes = self._world.all(kinds.NODE)
+        start = bisect_left(nodes, self._next_node, key=lambda node: node["metadata"]["name"])
+        return chain(islice(nodes, start, None), islice(nodes, start))
 
     async def _refuse(self, pod: Json, why: str) -> None:
         known = find(pod.get("status", {}).get("conditions"), "PodScheduled")
@@ -98,6 +123,13 @@ class DefaultScheduler:
 
         await self._writer.revise_status(target, refused)
         await self._writer.emit(warning(target, "FailedScheduling", why))
+
+
+def _shape(pod: Json) -> bytes:
+    """What decides where a pod fits; equal for the pods of one template."""
+    spec = pod["spec"]
+    names = ("containers", "initContainers", "overhead", "nodeSelector", "affinity", "tolerations")
+    return msgspec.json.encode([spec.get(name) for name in names])
 
 
 def _is_ours(pod: Json) -> bool:

@@ -15,6 +15,7 @@ class Seats:
     def __init__(self) -> None:
         self._used: dict[str, Amounts] = {}
         self._by_pod: dict[str, _Seat] = {}
+        self._allocatable: dict[str, tuple[Json, Amounts]] = {}  # with the quantities they were read from
 
     def take(self, pod: Json, node: str) -> None:
         """Count a pod on a node, once."""
@@ -41,16 +42,16 @@ class Seats:
     def short_of(self, wanted: Amounts, node: Json) -> list[str]:
         """The resources of which the node has too little left."""
         used = self._used.get(node["metadata"]["name"], {})
-        allocatable = allocatable_of(node)
+        allocatable = self._allocatable_of(node)
         return [
             name
             for name, amount in wanted.items()
             if amount and used.get(name, 0) + amount > allocatable.get(name, 0)
         ]
 
-    def used(self, node: str, resource: str) -> int:
-        return self._used.get(node, {}).get(resource, 0)
-
-
-def allocatable_of(node: Json) -> Amounts:
-    return amounts((node.get("status") or {}).get("allocatable"))
+    def _allocatable_of(self, node: Json) -> Amounts:
+        quantities: Json = (node.get("status") or {}).get("allocatable") or {}
+        known = self._allocatable.get(node["metadata"]["name"])
+        if known is None or known[0] != quantities:
+            known = self._allocatable[node["metadata"]["name"]] = (quantities, amounts(quantities))
+        return known[1]

@@ -3,11 +3,11 @@
 A pod finds those that select it through one label of each selector, so an event costs what it concerns.
 """
 
-from collections import defaultdict
 from collections.abc import Iterable, Iterator
 
 from quorate.api.meta import Json, Kind
 from quorate.embedded.builtins.reconciler import Controller, Trigger
+from quorate.embedded.builtins.selecting import Selectors, selector_of
 from quorate.embedded.builtins.world import World
 from quorate.embedded.store import Event, Key
 from quorate.plan import Change
@@ -16,55 +16,14 @@ from quorate.workloads.builtin.budget import budget
 from quorate.workloads.builtin.endpoints import SERVICE_NAME, endpoints
 from quorate.workloads.builtin.outcome import Outcome, controller_of, delete
 from quorate.workloads.builtin.pods import is_finished, is_ready, node_of
-from quorate.workloads.builtin.selection import matches
 
 _ZONE = "topology.kubernetes.io/zone"
 _MANAGED_BY = "endpoints.kubernetes.io/managed-by"
 _GATHER_SECONDS = 0.1  # changes of many pods make one pass over their Service
 
 
-class Selectors:
-    """Objects of one kind by a label pair their selector asks for; those with none are always tried."""
-
-    def __init__(self, kind: Kind) -> None:
-        self.kind = kind
-        self._by_pair: defaultdict[tuple[str, str, str], dict[Key, Json]] = defaultdict(dict)
-        self._place: dict[Key, tuple[str, str, str]] = {}
-
-    def learn(self, event: Event) -> None:
-        place = self._place.pop(event.key, None)
-        if place is not None:
-            del self._by_pair[place][event.key]
-        selector = None if event.type == "DELETED" else selector_of(event.object)
-        if selector is None:
-            return
-        pairs = sorted((selector.get("matchLabels") or {}).items())
-        key, value = pairs[0] if pairs else ("", "")
-        place = self._place[event.key] = (event.key.namespace, key, value)
-        self._by_pair[place][event.key] = selector
-
-    def matching(self, namespace: str, labels: dict[str, str] | None) -> Iterator[Key]:
-        for pair in (*(labels or {}).items(), ("", "")):
-            for key, selector in self._by_pair.get((namespace, *pair), {}).items():
-                if matches(selector, labels):
-                    yield key
-
-
-def selector_of(item: Json) -> Json | None:
-    """A Service's plain map or a budget's label selector, as a label selector."""
-    selector: Json | None = item["spec"].get("selector")
-    if item["kind"] != "Service" or selector is None:
-        return selector
-    return {"matchLabels": selector}
-
-
 def _selected_by(kind: Kind) -> tuple[Trigger, Trigger]:
-    """Objects learn their selectors first, then pods find them."""
-    known = Selectors(kind)
-
-    def learn(_: World, event: Event) -> Iterable[Key]:
-        known.learn(event)
-        return ()
+    known = Selectors()
 
     def find(_: World, event: Event) -> Iterator[Key]:
         before = event.previous if event.type == "MODIFIED" else None
@@ -74,7 +33,7 @@ def _selected_by(kind: Kind) -> tuple[Trigger, Trigger]:
             if item is not None:
                 yield from known.matching(event.key.namespace, item["metadata"].get("labels"))
 
-    return Trigger(kind, learn), Trigger(kinds.POD, find)
+    return Trigger(kind, known.learn), Trigger(kinds.POD, find)
 
 
 def _shows(pod: Json) -> tuple[object, ...]:

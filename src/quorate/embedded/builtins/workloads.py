@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator
 
 from quorate.api.meta import Json, Kind
 from quorate.embedded.builtins.reconciler import Controller, Trigger
+from quorate.embedded.builtins.selecting import Selectors
 from quorate.embedded.builtins.world import World, key_of
 from quorate.embedded.store import Event, Key
 from quorate.workloads.builtin import kinds
@@ -12,26 +13,33 @@ from quorate.workloads.builtin.deployment import deployment
 from quorate.workloads.builtin.job import job
 from quorate.workloads.builtin.outcome import Outcome, controller_of
 from quorate.workloads.builtin.replicaset import replicaset
-from quorate.workloads.builtin.selection import matches
 from quorate.workloads.builtin.statefulset import statefulset
 
 
-def owners(kind: Kind, *, adopts: bool = False) -> Trigger:
-    """A child wakes its controller of that kind; one without a controller wakes all that would adopt it."""
+def owners(kind: Kind) -> Trigger:
+    """A pod wakes its controller of that kind."""
 
     def keys(world: World, event: Event) -> Iterator[Key]:
+        del world
         known = {reference["uid"]: reference for reference in _controllers(event)}
         namespace = event.key.namespace
         for reference in known.values():
             if reference["kind"] == kind.kind and reference["apiVersion"].partition("/")[0] == kind.group:
                 yield key_of(kind, namespace, reference["name"])
-        if adopts and event.type != "DELETED" and controller_of(event.object) is None:
-            labels = event.object["metadata"].get("labels")
-            for item in world.all(kind, namespace):
-                if matches(item["spec"].get("selector"), labels):
-                    yield key_of(kind, namespace, item["metadata"]["name"])
 
     return Trigger(kinds.POD, keys)
+
+
+def _adopting(kind: Kind) -> tuple[Trigger, ...]:
+    """A pod wakes its controller; one without a controller wakes all of that kind that would adopt it."""
+    known = Selectors()
+
+    def keys(world: World, event: Event) -> Iterator[Key]:
+        del world
+        if event.type != "DELETED" and controller_of(event.object) is None:
+            yield from known.matching(event.key.namespace, event.object["metadata"].get("labels"))
+
+    return owners(kind), Trigger(kind, known.learn), Trigger(kinds.POD, keys)
 
 
 def _controllers(event: Event) -> Iterator[Json]:
@@ -87,7 +95,7 @@ def _siblings(world: World, item: Json) -> list[Json]:
 
 def _children(world: World, item: Json, kind: Kind = kinds.POD) -> list[Json]:
     namespace, uid = item["metadata"]["namespace"], item["metadata"]["uid"]
-    return [*world.children(uid, kind), *world.loose(kind, namespace)]
+    return [*world.children(uid, kind), *world.loose(kind, namespace, item["spec"].get("selector"))]
 
 
 def _deployment(world: World, item: Json, now: float) -> Outcome:
@@ -127,7 +135,10 @@ def _sets_owner(world: World, event: Event) -> Iterator[Key]:
 
 CONTROLLERS = (
     Controller(
-        kinds.REPLICA_SET, "replicaset-controller", _replicaset, (owners(kinds.REPLICA_SET, adopts=True),)
+        kinds.REPLICA_SET,
+        "replicaset-controller",
+        _replicaset,
+        _adopting(kinds.REPLICA_SET),
     ),
     Controller(
         kinds.DEPLOYMENT,
@@ -136,13 +147,16 @@ CONTROLLERS = (
         (Trigger(kinds.REPLICA_SET, _sets_owner), Trigger(kinds.POD, _grandparents)),
     ),
     Controller(
-        kinds.STATEFUL_SET, "statefulset-controller", _statefulset, (owners(kinds.STATEFUL_SET, adopts=True),)
+        kinds.STATEFUL_SET,
+        "statefulset-controller",
+        _statefulset,
+        _adopting(kinds.STATEFUL_SET),
     ),
     Controller(
         kinds.DAEMON_SET,
         "daemonset-controller",
         _daemonset,
-        (owners(kinds.DAEMON_SET, adopts=True), *_all(kinds.DAEMON_SET)),
+        (*_adopting(kinds.DAEMON_SET), *_all(kinds.DAEMON_SET)),
     ),
     Controller(kinds.JOB, "job-controller", _job, (owners(kinds.JOB),)),
 )

@@ -56,15 +56,17 @@ class World:
     def dependents(self, uid: str) -> list[Key]:
         return list(self._filed.get(("owner", uid), ()))
 
-    def loose(self, kind: Kind, namespace: str) -> list[Json]:
-        """Objects of an adoptable kind that have no controller."""
-        return self._objects(self._filed.get(("loose", kind.plural, namespace), ()))
+    def loose(self, kind: Kind, namespace: str, selector: Json | None) -> list[Json]:
+        """Objects of an adoptable kind that have no controller and may match the selector."""
+        pairs = ((selector or {}).get("matchLabels") or {}).items()
+        places: list[_Place] = [("loose", kind.plural, namespace, key, value) for key, value in pairs]
+        return self._objects(self._rarest(places or [("loose", kind.plural, namespace)]))
 
     def pods_on(self, node: str) -> list[Json]:
         return self._objects(self._filed.get(("node", node), ()))
 
-    def count_on(self, node: str) -> int:
-        return len(self._filed.get(("node", node), ()))
+    def count_children(self, uid: str) -> int:
+        return len(self._filed.get(("owner", uid), ()))
 
     def pods_matching(self, namespace: str, selector: Json | None) -> list[Json]:
         """Pods of a namespace by label selector, starting from the rarest of its labels."""
@@ -74,9 +76,12 @@ class World:
         if not pairs:
             pods: Iterable[Json] = self.all(kinds.POD, namespace)
         else:
-            sets = [self._filed.get(("label", namespace, key, value), _NOTHING) for key, value in pairs]
-            pods = self._objects(min(sets, key=len))
+            pods = self._objects(self._rarest([("label", namespace, key, value) for key, value in pairs]))
         return [pod for pod in pods if matches(selector, pod["metadata"].get("labels"))]
+
+    def _rarest(self, places: Sequence[_Place]) -> _Keys:
+        found = [self._filed.get(place, _NOTHING) for place in places]
+        return min(found, key=len)
 
     def _objects(self, keys: Iterable[Key]) -> list[Json]:
         get = self.store.get
@@ -117,6 +122,8 @@ def _places(key: Key, item: Json) -> Iterator[_Place]:
         yield "owner", owner["uid"]
     if key.plural in _ADOPTABLE and controller_of(item) is None:
         yield "loose", key.plural, key.namespace
+        for label, value in (meta.get("labels") or {}).items():
+            yield "loose", key.plural, key.namespace, label, value
     if (key.group, key.plural) == _POD:
         if item["spec"].get("nodeName"):
             yield "node", item["spec"]["nodeName"]
