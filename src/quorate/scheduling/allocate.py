@@ -14,26 +14,41 @@ from quorate.scheduling.trial import Trial
 
 
 def allocate(cycle: Cycle) -> None:
-    gangs, trial = cycle.snapshot.gangs, cycle.trial
+    """Gangs for which seats were held go first: they paid for them."""
+    pods = cycle.snapshot.pods
+    waiting = waiting_gangs(cycle.trial)
+    paid = np.unique(pods.gang[(pods.nominated != NONE) & (pods.state == State.PENDING)])
+    if len(paid):
+        _serve(cycle, np.intersect1d(waiting, paid))
+    _serve(cycle, waiting_gangs(cycle.trial) if len(paid) else waiting)
+
+
+def _serve(cycle: Cycle, gangs: Ints) -> None:
+    trial = cycle.trial
     turns = new_turns(cycle, trial)
-    for number in waiting_gangs(trial).tolist():
+    for number in gangs.tolist():
         push(turns, trial, number)
     while (turn := turns.pop()) is not None:
-        number = turn.gang
-        for now in (True, False):
-            found = cycle.solver.attempt(trial, number, now=now)
-            cycle.states += found.states
-            if found.draft is not None:
-                commit(trial, number, found.draft, now=now)
-                turns.refresh(int(gangs.queue[number]))
-                cycle.refused.pop(number, None)
-                if now:
-                    push(turns, trial, number)
-                break
-            if found.goal is not None:
-                cycle.refused[number] = found
-            if found.stop is not None or not trial.has_releasing:
-                break
+        if _step(cycle, turn.gang):
+            push(turns, trial, turn.gang)
+        turns.refresh(int(cycle.snapshot.gangs.queue[turn.gang]))
+
+
+def _step(cycle: Cycle, number: int) -> bool:
+    """Give a gang its next step, now or in seats that are being freed; whether it may take another."""
+    trial = cycle.trial
+    for now in (True, False):
+        found = cycle.solver.attempt(trial, number, now=now)
+        cycle.states += found.states
+        if found.draft is not None:
+            commit(trial, number, found.draft, now=now)
+            cycle.refused.pop(number, None)
+            return now
+        if found.goal is not None:
+            cycle.refused[number] = found
+        if found.stop is not None or not trial.has_releasing:
+            break
+    return False
 
 
 def new_turns(cycle: Cycle, trial: Trial) -> Turns:

@@ -9,10 +9,9 @@ from collections.abc import Iterator
 import numpy as np
 
 from quorate.scheduling import reasons, victims
-from quorate.scheduling.attempt import commit
 from quorate.scheduling.cycle import Cycle
 from quorate.scheduling.pool import Unit, holders
-from quorate.scheduling.room import Room, make_room, take
+from quorate.scheduling.room import Room, exchange, make_room, resettle, take
 from quorate.scheduling.snapshot import GPU, NONE, Bools, Floats, Ints, Preemptibility, State
 from quorate.scheduling.takers import serve
 from quorate.scheduling.trial import Trial
@@ -31,8 +30,8 @@ def _consolidate_for(cycle: Cycle, taker: int) -> bool:
         return False
     if cycle.trial.future[GPU].clip(min=0).sum() < cycle.snapshot.requests[shape, GPU]:
         return False
-    room = make_room(cycle, taker, _draws(cycle, taker, shape))
-    if room is None or not _resettle(cycle, _exchanged(cycle, taker, room), room):
+    room = _room(cycle, taker, shape)
+    if room is None:
         return False
     name = f"{gangs.refs[taker].namespace}/{gangs.refs[taker].name}"
 
@@ -41,7 +40,22 @@ def _consolidate_for(cycle: Cycle, taker: int) -> bool:
         return REASON, reasons.moved(f"{ref.namespace}/{ref.name}", name)
 
     take(cycle, taker, room, cause)
-    return _resettle(cycle, cycle.trial, room)
+    return True
+
+
+def _room(cycle: Cycle, taker: int, shape: int) -> Room | None:
+    """The first room for which everybody who makes it finds a new place; each try starts on another node."""
+    shunned: set[int] = set()
+    for _ in range(cycle.policy.moving_tries):
+        room = make_room(cycle, taker, _draws(cycle, taker, shape, shunned))
+        if room is None:
+            return None
+        fork = cycle.trial.fork()
+        exchange(fork, taker, room)
+        if resettle(cycle, fork, room.units):
+            return room
+        shunned.update(cycle.trial.node[room.units[0].pods].tolist())
+    return None
 
 
 def _shape(cycle: Cycle, taker: int) -> int:
@@ -51,50 +65,28 @@ def _shape(cycle: Cycle, taker: int) -> int:
     return max(shapes, key=cycle.trial.weight, default=NONE)
 
 
-def _exchanged(cycle: Cycle, taker: int, room: Room) -> Trial:
-    """A fork with the units gone and the taker in their room."""
-    fork = cycle.trial.fork()
-    for unit in room.units:
-        fork.evict(unit.pods)
-    assert room.attempt.draft is not None, "room is found together with a draft"
-    commit(fork, taker, room.attempt.draft, now=False)
-    return fork
-
-
-def _resettle(cycle: Cycle, trial: Trial, room: Room) -> bool:
-    """Place everybody who was moved again, as their controllers will create them; False if somebody is left over."""
-    moved = np.concatenate([unit.pods for unit in room.units])
-    trial.state[moved] = State.PENDING
-    for number in dict.fromkeys(unit.gang for unit in room.units):
-        while True:
-            attempt = cycle.solver.attempt(trial, number, now=False)
-            if attempt.draft is None or not attempt.draft.steps:
-                break
-            commit(trial, number, attempt.draft, now=False)
-    return bool((trial.state[moved] == State.ACTIVE).all())
-
-
-def _draws(cycle: Cycle, taker: int, shape: int) -> Iterator[Unit]:
+def _draws(cycle: Cycle, taker: int, shape: int, shunned: set[int]) -> Iterator[Unit]:
     scout = cycle.trial.fork()
     gangs = holders(scout)
     movable = np.zeros(len(cycle.snapshot.gangs.refs) + 1, dtype=np.bool_)
     movable[gangs[gangs != taker]] = True
     movable[NONE] = False
     for _ in range(cycle.policy.moved_units):
-        unit = _next(scout, movable, shape)
+        unit = _next(scout, movable, shape, shunned)
         if unit is None:
             return
         scout.evict(unit.pods)
         yield unit
 
 
-def _next(scout: Trial, movable: Bools, shape: int) -> Unit | None:
+def _next(scout: Trial, movable: Bools, shape: int, shunned: set[int]) -> Unit | None:
     """A unit of the youngest movable gang on the cheapest node that can be cleared."""
     pods = scout.snapshot.pods
     here = np.flatnonzero((scout.state == State.ACTIVE) & movable[pods.gang] & (scout.node != NONE))
     lacks = _lacks(scout, shape)
+    lacks[list(shunned)] = np.inf
     nodes = scout.node[here]
-    usable = here[np.isfinite(lacks[nodes]) & (lacks[nodes] > 0)]
+    usable = here[np.isfinite(lacks[nodes])]
     while len(usable):
         nodes = scout.node[usable]
         cheapest = lacks[nodes].min()
@@ -108,11 +100,12 @@ def _next(scout: Trial, movable: Bools, shape: int) -> Unit | None:
 
 
 def _lacks(scout: Trial, shape: int) -> Floats:
-    """How far each node is from room for one more pod, in pods; infinite where it may not go."""
+    """How far each node is from room for one more pod than it has now; infinite where none may go."""
     request = scout.snapshot.requests[shape]
     asked = np.flatnonzero(request)
-    short = np.maximum(request[asked, None] - scout.future[asked], 0) / request[asked, None]
-    return np.where(scout.mask(shape), short.max(axis=0), np.inf)
+    fits = scout.future[asked] / request[asked, None]
+    room = np.floor(fits.min(axis=0)).clip(min=0)
+    return np.where(scout.mask(shape), (room + 1 - fits).max(axis=0), np.inf)
 
 
 def _youngest_first(scout: Trial, gangs: Ints) -> list[int]:

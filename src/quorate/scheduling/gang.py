@@ -6,6 +6,9 @@ in the order in which the search prefers them: satisfied, then already holding m
 
 from collections.abc import Mapping
 
+import numpy as np
+
+from quorate.scheduling.snapshot import NONE, Bools, Groups, Ints
 from quorate.scheduling.trial import Trial
 
 Signature = tuple[object, ...]
@@ -22,6 +25,23 @@ def is_satisfied(trial: Trial, group: int, added: Added = NOTHING) -> bool:
         return True
     held = sum(is_satisfied(trial, child, added) for child in groups.children(group))
     return held >= int(groups.min_subgroup[group])
+
+
+def all_satisfied(groups: Groups, active: Ints) -> Bools:
+    """`is_satisfied` for every group of every gang at once, level by level from the deepest."""
+    depth = np.zeros(len(groups.parent), dtype=np.int64)
+    above = groups.parent.copy()
+    while (above != NONE).any():
+        depth += above != NONE
+        above = np.where(above == NONE, NONE, groups.parent[above])
+    held = np.zeros(len(groups.parent), dtype=np.int64)
+    holds = np.zeros(len(groups.parent), dtype=np.bool_)
+    for level in range(int(depth.max(initial=0)), -1, -1):
+        rows = np.flatnonzero(depth == level)
+        holds[rows] = (active[rows] >= groups.min_member[rows]) & (held[rows] >= groups.min_subgroup[rows])
+        parents = groups.parent[rows[holds[rows]]]
+        np.add.at(held, parents[parents != NONE], 1)
+    return holds
 
 
 def is_eligible(trial: Trial, group: int) -> bool:

@@ -23,6 +23,7 @@ from quorate.scheduling.trial import Trial
 State = tuple[Agenda, Draft]
 
 NEIGHBOUR = 1e9  # preferred neighbours weigh more than packing and topology
+HELD_SEAT = 1e12
 DOMAIN = 1e3  # the rank of a domain by room weighs more than the packing of a node
 
 
@@ -256,7 +257,7 @@ class Search:
         counts = column.counts if draft.free is None else self.trial.counts(goal.shape, draft.free)
         if goal.place:
             counts = np.where(self._mask(goal.place), counts, 0)
-        scores = column.scores
+        scores = self._drawn(goal, column.scores)
         if goal.toward != NONE:
             of_node = self.trial.snapshot.levels[goal.toward].of_node
             size = len(self.trial.snapshot.levels[goal.toward].domains) + 1
@@ -287,6 +288,16 @@ class Search:
         key = (step.leaf, step.shape)
         used = {**draft.used, key: draft.used.get(key, 0) + total}
         return Draft(free, added, used, draft.places, (*draft.steps, step))
+
+    def _drawn(self, goal: Put, scores: Floats) -> Floats:
+        """Draw pods to the seats that a former cycle held for them."""
+        held = self.trial.snapshot.pods.nominated[self.trial.pending(goal.leaf)]
+        held = held[held != NONE]
+        if not len(held):
+            return scores
+        scores = scores.copy()
+        scores[held] += HELD_SEAT
+        return scores
 
     def _shapes(self) -> list[int]:
         shapes: list[int] = np.unique(self.trial.snapshot.pods.shape[self.trial.pending(self._root)]).tolist()

@@ -39,6 +39,7 @@ class Policy:
     reclaim_min_runtime: Method = Method.LCA  # where the search for a victim's protection starts
     saturation_multiplier: float = 1.0  # >1: a queue beyond its share must be that much worse off to take
     moved_units: int = 64  # consolidation moves at most so many units for one gang
+    moving_tries: int = 8  # and tries so many sets of them
     bulk_limit: int = 2_000  # states of a search that packs in one way
     exact_limit: int = 20_000  # states of a search that tries every packing
     exact_nodes: int = 64  # with more nodes in question, every packing is too many

@@ -2,15 +2,26 @@
 
 from collections.abc import Iterator
 
+import numpy as np
+
 from quorate.plan import Bind, Change, Evict, Plan, Refusal, SetStatus
 from quorate.scheduling.cycle import Cycle
+from quorate.scheduling.marks import marks
 from quorate.scheduling.shortage import refusal_of
+from quorate.scheduling.snapshot import NONE, State
+from quorate.scheduling.unready import unready
 
 
 def plan_of(cycle: Cycle) -> Plan:
     return Plan(
-        changes=(*_evictions(cycle), *_seats(cycle, now=True), *_seats(cycle, now=False)),
-        refusals=tuple(_refusals(cycle)),
+        changes=(
+            *_evictions(cycle),
+            *_seats(cycle, now=True),
+            *_seats(cycle, now=False),
+            *_given_up(cycle),
+            *marks(cycle),
+        ),
+        refusals=(*_refusals(cycle), *unready(cycle)),
         revision=cycle.snapshot.revision,
     )
 
@@ -24,7 +35,7 @@ def _evictions(cycle: Cycle) -> Iterator[Change]:
 
 def _seats(cycle: Cycle, *, now: bool) -> Iterator[Change]:
     refs, names = cycle.snapshot.pods.refs, cycle.snapshot.nodes.names
-    nominated = cycle.snapshot.pods.nominated
+    nominated, state = cycle.snapshot.pods.nominated, cycle.snapshot.pods.state
     for placement in cycle.trial.placements:
         if placement.now is not now:
             continue
@@ -33,8 +44,15 @@ def _seats(cycle: Cycle, *, now: bool) -> Iterator[Change]:
                 continue  # it moves: the pod that its controller creates anew is placed then
             if now:
                 yield Bind(pod=refs[pod], node=names[node])
-            elif nominated[pod] != node:
+            elif nominated[pod] != node and state[pod] == State.PENDING:
                 yield SetStatus(target=refs[pod], status={"nominatedNodeName": names[node]})
+
+
+def _given_up(cycle: Cycle) -> Iterator[Change]:
+    """Seats that a former cycle held for pods that found no place now."""
+    pods = cycle.snapshot.pods
+    for pod in np.flatnonzero((pods.nominated != NONE) & (cycle.trial.state == State.PENDING)).tolist():
+        yield SetStatus(target=pods.refs[pod], status={"nominatedNodeName": None})
 
 
 def _refusals(cycle: Cycle) -> Iterator[Refusal]:

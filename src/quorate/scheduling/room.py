@@ -15,7 +15,7 @@ from quorate.scheduling import growth
 from quorate.scheduling.attempt import Attempt, commit
 from quorate.scheduling.cycle import Cycle
 from quorate.scheduling.pool import Unit
-from quorate.scheduling.snapshot import NONE, Ints, Snapshot
+from quorate.scheduling.snapshot import NONE, Ints, Snapshot, State
 from quorate.scheduling.trial import Trial
 
 # Units that are tried one by one for being spared by another placement; beyond that the arithmetic decides.
@@ -47,13 +47,39 @@ def make_room(cycle: Cycle, taker: int, draws: Iterable[Unit]) -> Room | None:
 
 
 def take(cycle: Cycle, taker: int, room: Room, cause: Callable[[int], tuple[str, str]]) -> None:
-    """Write the exchange into the trial of the cycle; `cause` words the eviction of a pod."""
+    """Write the exchange into the trial of the cycle; `cause` words the eviction of a pod.
+
+    Victims that fit elsewhere keep a seat there, gang by gang.
+    """
     for unit in room.units:
-        cycle.trial.evict(unit.pods)
         cycle.causes.update((pod, cause(pod)) for pod in unit.pods.tolist())
-    assert room.attempt.draft is not None, "room is found together with a draft"
-    commit(cycle.trial, taker, room.attempt.draft, now=False)
+    exchange(cycle.trial, taker, room)
     cycle.refused.pop(taker, None)
+    for number in dict.fromkeys(unit.gang for unit in room.units):
+        mine = [unit for unit in room.units if unit.gang == number]
+        if resettle(cycle, cycle.trial.fork(), mine):
+            resettle(cycle, cycle.trial, mine)
+
+
+def exchange(trial: Trial, taker: int, room: Room) -> None:
+    """The units go, the taker gets their room."""
+    for unit in room.units:
+        trial.evict(unit.pods)
+    assert room.attempt.draft is not None, "room is found together with a draft"
+    commit(trial, taker, room.attempt.draft, now=False)
+
+
+def resettle(cycle: Cycle, trial: Trial, units: Sequence[Unit]) -> bool:
+    """Place evicted pods again, as their controllers will create them anew; False if somebody is left over."""
+    moved = np.concatenate([unit.pods for unit in units])
+    trial.state[moved] = State.PENDING
+    for number in dict.fromkeys(unit.gang for unit in units):
+        while True:
+            attempt = cycle.solver.attempt(trial, number, now=False)
+            if attempt.draft is None or not attempt.draft.steps:
+                break
+            commit(trial, number, attempt.draft, now=False)
+    return bool((trial.state[moved] == State.ACTIVE).all())
 
 
 def without(trial: Trial, units: Sequence[Unit]) -> Trial:
@@ -82,12 +108,16 @@ def _least(cycle: Cycle, taker: int, drawn: list[Unit], low: int) -> Room:
         low, high = (low, middle) if _fits(cycle, taker, drawn[:middle]) else (middle, high)
     units = drawn[:high]
     attempt = _try(cycle, taker, units)
-    units = _used(cycle, attempt, units)
+    used = _used(cycle, attempt, units)
+    if len(used) < len(units):
+        # A queue's limit may need what no seat does.
+        again = _try(cycle, taker, used)
+        units, attempt = (used, again) if again.draft is not None else (units, attempt)
     for unit in [unit for at, unit in enumerate(units) if _is_last(units, at)][:SPARED_BY_SEARCH]:
         fewer = [other for other in units if other is not unit]
         found = _try(cycle, taker, fewer)
         if found.draft is not None:
-            units, attempt = _used(cycle, found, fewer), found
+            units, attempt = fewer, found
     return Room(tuple(units), attempt)
 
 

@@ -4,29 +4,41 @@ import numpy as np
 
 from quorate.scheduling import gang, reasons
 from quorate.scheduling.cycle import Cycle
-from quorate.scheduling.snapshot import State
+from quorate.scheduling.snapshot import NONE, Ints, State
 
 REASON = "StaleGang"
 
 
 def evict_stale(cycle: Cycle) -> None:
     snapshot, trial = cycle.snapshot, cycle.trial
-    for number in np.flatnonzero(~np.isnan(snapshot.gangs.stale_since)).tolist():
-        if not _is_overdue(cycle, number) or gang.is_satisfied(trial, int(snapshot.gangs.root[number])):
+    for number in _holders(cycle).tolist():
+        root = int(snapshot.gangs.root[number])
+        if not _is_overdue(cycle, number) or gang.is_satisfied(trial, root):
             continue
         rows = snapshot.gang_pods(number)
         held = np.flatnonzero(trial.state[rows] == State.ACTIVE) + rows.start
-        if not len(held):
-            continue
-        minimum = int(snapshot.groups.min_member[snapshot.gangs.root[number]])
-        trial.evict(held)
+        minimum = int(snapshot.groups.min_member[root])
         for pod in held.tolist():
             ref = snapshot.pods.refs[pod]
             cycle.causes[pod] = REASON, reasons.stale(f"{ref.namespace}/{ref.name}", minimum)
+        trial.evict(held)
+
+
+def _holders(cycle: Cycle) -> Ints:
+    """Gangs that hold nodes, as far as one look at their root tells that a minimum may not hold."""
+    snapshot, trial = cycle.snapshot, cycle.trial
+    holds = np.zeros(len(snapshot.gangs.refs), dtype=np.bool_)
+    holds[snapshot.pods.gang[(trial.state == State.ACTIVE) & (snapshot.pods.gang != NONE)]] = True
+    root = snapshot.gangs.root
+    is_flat = snapshot.groups.end[root] == root + 1
+    whole = is_flat & (trial.active[root] >= snapshot.groups.min_member[root])
+    found: Ints = np.flatnonzero(holds & ~whole)
+    return found
 
 
 def _is_overdue(cycle: Cycle, number: int) -> bool:
-    gangs = cycle.snapshot.gangs
-    own = float(gangs.staleness_grace[number])
+    """A gang that nobody saw broken before is broken since now."""
+    gangs, now = cycle.snapshot.gangs, cycle.snapshot.now
+    own, since = float(gangs.staleness_grace[number]), float(gangs.stale_since[number])
     grace = cycle.policy.staleness_grace if np.isnan(own) else own
-    return grace >= 0 and cycle.snapshot.now - float(gangs.stale_since[number]) > grace
+    return grace >= 0 and now - (now if np.isnan(since) else since) >= grace

@@ -10,7 +10,7 @@
 
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Self
 
 import numpy as np
@@ -55,6 +55,7 @@ class Placement:
     pods: Ints
     nodes: Ints
     now: bool
+    is_core: bool  # they start their gang
 
 
 class Trial:
@@ -99,7 +100,7 @@ class Trial:
             if now:
                 np.subtract.at(self.idle[row], nodes, takes[row])
             np.subtract.at(self.future[row], nodes, takes[row])
-        self.placements.append(Placement(pods, nodes, now))
+        self.placements.append(Placement(pods, nodes, now, is_core))
         self.node[pods] = nodes
         self.state[pods] = HOLDS
         gang = int(self.snapshot.pods.gang[pods[0]])
@@ -110,7 +111,18 @@ class Trial:
         self._touched.append(nodes)
 
     def evict(self, pods: Ints) -> None:
-        """Ask active pods of one gang to leave: their seats are free in `future`, not now."""
+        """Ask active pods of one gang to leave: their seats are free in `future`, not now.
+
+        Pods that this trial placed only lose their seat again.
+        """
+        fresh = self.snapshot.pods.state[pods] != State.ACTIVE
+        if fresh.any():
+            self._withdraw(pods[fresh])
+            pods = pods[~fresh]
+        if len(pods):
+            self._evict(pods)
+
+    def _evict(self, pods: Ints) -> None:
         takes = self._takes(pods)
         nodes = self.node[pods].astype(np.int64)
         there = nodes != NONE
@@ -133,6 +145,36 @@ class Trial:
             first, last = int(groups.first_pod[group]), int(groups.last_pod[group])
             known = self._pending[group] = (self.state[first:last] == WAITS).nonzero()[0] + first
         return known
+
+    def _withdraw(self, pods: Ints) -> None:
+        kept: list[Placement] = []
+        for placement in self.placements:
+            mine = np.isin(placement.pods, pods)
+            if not mine.any():
+                kept.append(placement)
+                continue
+            if not mine.all():
+                kept.append(replace(placement, pods=placement.pods[~mine], nodes=placement.nodes[~mine]))
+            self._give_back(replace(placement, pods=placement.pods[mine], nodes=placement.nodes[mine]))
+        self.placements = kept
+
+    def _give_back(self, placement: Placement) -> None:
+        takes = self._takes(placement.pods)
+        for row in np.flatnonzero(takes.any(axis=1)):
+            if placement.now:
+                np.add.at(self.idle[row], placement.nodes, takes[row])
+            np.add.at(self.future[row], placement.nodes, takes[row])
+        self.node[placement.pods] = NONE
+        self.state[placement.pods] = State.PENDING
+        gang = int(self.snapshot.pods.gang[placement.pods[0]])
+        self._charge(gang, -takes, -takes if self._is_kept(gang, is_core=placement.is_core) else None)
+        self._count(placement.pods, -1)
+        self._touched.append(placement.nodes)
+
+    def _is_kept(self, gang: int, *, is_core: bool) -> bool:
+        """Whether pods placed for a gang may not be taken away again."""
+        kind = self.snapshot.gangs.preemptibility[gang]
+        return bool(kind == Preemptibility.NON or (kind == Preemptibility.SEMI and is_core))
 
     @property
     def has_releasing(self) -> bool:

@@ -10,6 +10,7 @@ touches costs; a snapshot costs a few array copies. The result does not depend o
 
 from bisect import bisect_left, insort
 from collections.abc import Callable, Mapping
+from functools import partial
 from math import inf
 from typing import TypeVar
 
@@ -17,7 +18,7 @@ from quorate.api.composite import COMPOSITE_POD_GROUP, CompositePodGroup
 from quorate.api.core import NODE, POD, PRIORITY_CLASS, Node, Pod, PriorityClass
 from quorate.api.labels import SUB_GROUP_NAME
 from quorate.api.meta import Kind, Object
-from quorate.api.podgroup import POD_GROUP_KINDS, PodGroup
+from quorate.api.podgroup import POD_GROUP, POD_GROUP_KINDS, PodGroup
 from quorate.api.podspec import NodeSelector
 from quorate.api.queue import QUEUE, Queue
 from quorate.api.storage import (
@@ -51,7 +52,7 @@ class Encoder:
         self._entries: dict[Key, Entry] = {}
         self._members: dict[Key, set[Key]] = {}  # pods by gang
         self._leaving: dict[Key, float] = {}  # pods being deleted, and when they should be gone
-        self._podgroups: dict[Key, PodGroup] = {}
+        self._podgroups: dict[Key, tuple[Kind, PodGroup]] = {}
         self._blocks: dict[Key, Block] = {}
         self._order: list[Key] = []  # gangs with a block, sorted
         self._dirty: set[Key] = set()
@@ -73,7 +74,7 @@ class Encoder:
             (COMPOSITE_POD_GROUP.group, COMPOSITE_POD_GROUP.kind): self._composite,
             (PERSISTENT_VOLUME.group, PERSISTENT_VOLUME.kind): self._volume,
             (PERSISTENT_VOLUME_CLAIM.group, PERSISTENT_VOLUME_CLAIM.kind): self._claim,
-            **{(kind.group, kind.kind): self._podgroup for kind in POD_GROUP_KINDS},
+            **{(kind.group, kind.kind): partial(self._podgroup, kind) for kind in POD_GROUP_KINDS},
         }
 
     def update(self, kind: Kind, old: Object | None, new: Object | None) -> None:
@@ -110,15 +111,15 @@ class Encoder:
     def _rebuild(self) -> None:
         """Bring the blocks of changed gangs up to date."""
         for key in self._dirty:
-            podgroup = self._podgroups.get(key)
-            if podgroup is None:
+            found = self._podgroups.get(key)
+            if found is None:
                 if self._blocks.pop(key, None) is not None:
                     self._order.pop(bisect_left(self._order, key))
                 continue
             if key not in self._blocks:
                 insort(self._order, key)
             members = [self._member(pod) for pod in self._members.get(key, ())]
-            self._blocks[key] = block_of(podgroup, members, self._levels, self._classes)
+            self._blocks[key] = block_of(found[1], found[0], members, self._levels, self._classes)
         self._dirty.clear()
 
     def _member(self, key: Key) -> Member:
@@ -231,9 +232,16 @@ class Encoder:
         elif isinstance(old, Node):
             self._nodes.remove(old)
 
-    def _podgroup(self, old: Object | None, new: Object | None) -> None:
+    def _podgroup(self, kind: Kind, old: Object | None, new: Object | None) -> None:
+        """Of two PodGroups of one name in the two API groups, the one in our own group counts."""
         key = self._keys(old, new)
-        _store(self._podgroups, key, new, PodGroup)
+        known = self._podgroups.get(key)
+        if known is not None and known[0] == POD_GROUP != kind:
+            return
+        if isinstance(new, PodGroup):
+            self._podgroups[key] = kind, new
+        else:
+            self._podgroups.pop(key, None)
         self._dirty.add(key)
 
     def _queue(self, old: Object | None, new: Object | None) -> None:

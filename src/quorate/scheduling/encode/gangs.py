@@ -7,14 +7,15 @@ for any number of gangs.
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from math import inf, nan
+from math import inf, isnan, nan
 
 import numpy as np
 
 from quorate.api import labels
 from quorate.api.core import PriorityClass
 from quorate.api.duration import DurationError, seconds
-from quorate.api.podgroup import POD_GROUP, PodGroup, TopologyConstraint
+from quorate.api.meta import Kind
+from quorate.api.podgroup import PodGroup, TopologyConstraint
 from quorate.plan import Ref
 from quorate.rules import preemptibility as rules
 from quorate.rules import tree as trees
@@ -73,12 +74,13 @@ POD_COLUMNS = ("leaf", "shape", "node", "state", "nominated", "is_core")
 
 def block_of(
     podgroup: PodGroup,
+    kind: Kind,
     members: Iterable[Member],
     topologies: Topologies,
     classes: Mapping[str, PriorityClass],
 ) -> Block:
     """The rows of a gang as it is now."""
-    about = ref_of(podgroup)
+    about = _ref_of(podgroup, kind)
     problems: list[Problem] = []
     tree = _tree(podgroup, about, problems)
     placed = sorted(members, key=lambda member: member.order)
@@ -117,9 +119,9 @@ def block_of(
 ACTIVE = (State.ACTIVE, State.SUCCEEDED)
 
 
-def ref_of(podgroup: PodGroup) -> Ref:
+def _ref_of(podgroup: PodGroup, kind: Kind) -> Ref:
     meta = podgroup.metadata
-    return Ref(kind=POD_GROUP, name=meta.name, namespace=meta.namespace, uid=meta.uid)
+    return Ref(kind=kind, name=meta.name, namespace=meta.namespace, uid=meta.uid)
 
 
 def _tree(podgroup: PodGroup, about: Ref, problems: list[Problem]) -> trees.Tree:
@@ -233,10 +235,22 @@ def _times(podgroup: PodGroup, about: Ref, problems: list[Problem]) -> tuple[flo
         epoch(meta.creation_timestamp, 0.0),
         epoch(meta.annotation(labels.LAST_START), nan),
         epoch(meta.annotation(labels.LAST_EVICTION), nan),
-        epoch(meta.annotation(labels.STALE_SINCE), nan),
+        _stale_since(podgroup),
         stated["stalenessGracePeriod"],
         min(stated["preemptionDelay"], inf),
     )
+
+
+def _stale_since(podgroup: PodGroup) -> float:
+    """When a gang that had started fell below a minimum: upstream's annotation, else what its status shows."""
+    noted = epoch(podgroup.metadata.annotation(labels.STALE_SINCE), nan)
+    found = {condition.type: condition for condition in podgroup.status.conditions or ()}
+    satisfied, scheduled = found.get("Satisfied"), found.get("Scheduled")
+    if not isnan(noted) or satisfied is None or satisfied.status == "True":
+        return noted
+    if scheduled is None or scheduled.status != "True":
+        return nan
+    return epoch(satisfied.last_transition_time or "", nan)
 
 
 def epoch(text: str, missing: float) -> float:

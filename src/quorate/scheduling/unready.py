@@ -1,0 +1,50 @@
+"""Gangs that were not tried at all, and why: no such queue, or too few members exist."""
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from quorate.plan import Refusal
+from quorate.scheduling import gang
+from quorate.scheduling.cycle import Cycle
+from quorate.scheduling.snapshot import NONE, State
+from quorate.scheduling.trial import Trial
+
+
+def unready(cycle: Cycle) -> Iterator[Refusal]:
+    snapshot, trial = cycle.snapshot, cycle.trial
+    owners = snapshot.pods.gang[(trial.state == State.PENDING) & (snapshot.pods.gang != NONE)]
+    for number in np.unique(owners).tolist():
+        ref, root = snapshot.gangs.refs[number], int(snapshot.gangs.root[number])
+        if snapshot.gangs.queue[number] == NONE:
+            name = snapshot.gangs.queue_names[number]
+            yield Refusal(
+                gang=ref,
+                gate="QueueDoesNotExist",
+                message=f"Queue '{name}' does not exist or is no leaf queue: set spec.queue to a leaf queue",
+                numbers={"queue": name},
+            )
+        elif not gang.is_satisfied(trial, root) and not gang.is_eligible(trial, root):
+            yield _not_ready(trial, number, root)
+
+
+def _not_ready(trial: Trial, number: int, root: int) -> Refusal:
+    """Name the first group, from the leaves up, whose members do not exist yet."""
+    snapshot = trial.snapshot
+    groups = snapshot.groups
+    rows = range(root, int(groups.end[root]))
+    group = next(row for row in reversed(rows) if not gang.is_eligible(trial, row))
+    found = int(trial.active[group]) + len(trial.pending(group))
+    needed = int(groups.min_member[group])
+    name = groups.names[group]
+    where = f" of sub-group {name}" if name else ""
+    lacking = (
+        f"{found} of {needed} pods{where} exist" if found < needed else f"sub-groups{where} are not ready"
+    )
+    return Refusal(
+        gang=snapshot.gangs.refs[number],
+        gate="NotReady",
+        group=name,
+        message=f"Job is not ready for scheduling. Waiting for pods: {lacking}",
+        numbers={"found": found, "required": needed},
+    )
