@@ -6,6 +6,8 @@
 from datetime import UTC, datetime
 from typing import Any
 
+from msgspec.structs import replace
+
 from quorate.api import labels
 from quorate.api.core import (
     NODE,
@@ -73,9 +75,18 @@ class World:
             self.encoder.update(
                 PRIORITY_CLASS, None, PriorityClass(metadata=ObjectMeta(name=name), value=priority)
             )
-        for rank, job in enumerate(case["jobs"]):
-            self.encoder.update(POD_GROUP, None, _podgroup(job, rank))
+        self._podgroups = {job["name"]: _podgroup(job, rank) for rank, job in enumerate(case["jobs"])}
+        for podgroup in self._podgroups.values():
+            self.encoder.update(POD_GROUP, None, podgroup)
         self.refresh()
+
+    def annotate(self, name: str, notes: dict[str, str | None]) -> None:
+        """Set or remove annotations of a PodGroup."""
+        old = self._podgroups[name]
+        merged = {**(old.metadata.annotations or {}), **notes}
+        kept = {key: value for key, value in merged.items() if value is not None}
+        new = self._podgroups[name] = replace(old, metadata=replace(old.metadata, annotations=kept))
+        self.encoder.update(POD_GROUP, old, new)
 
     def refresh(self) -> None:
         """Tell the encoder what every task is now."""
