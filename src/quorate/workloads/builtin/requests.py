@@ -1,10 +1,13 @@
-"""What a pod spec requests, in milli-units by resource, as the scheduler and the kubelet count it."""
+"""What a pod as stored requests, and what a node offers, in thousandths by resource."""
+
+import msgspec
 
 from quorate.api.meta import Json
+from quorate.api.podspec import PodSpec
 from quorate.api.quantity import milli
+from quorate.rules.podresources import requested
 
 Amounts = dict[str, int]
-PODS = "pods"
 
 
 def amounts(quantities: Json | None) -> Amounts:
@@ -12,38 +15,4 @@ def amounts(quantities: Json | None) -> Amounts:
 
 
 def requests(spec: Json) -> Amounts:
-    """The larger of containers + sidecars and any init container beside earlier sidecars, plus overhead."""
-    total: Amounts = {}
-    for item in spec.get("containers") or ():
-        _add(total, _wanted(item))
-    sidecars: Amounts = {}
-    peak: Amounts = {}
-    for item in spec.get("initContainers") or ():
-        if item.get("restartPolicy") == "Always":
-            _add(sidecars, _wanted(item))
-            _raise(peak, sidecars)
-        else:
-            step = _wanted(item)
-            _add(step, sidecars)
-            _raise(peak, step)
-    _add(total, sidecars)
-    _raise(total, peak)
-    _add(total, amounts(spec.get("overhead")))
-    total[PODS] = 1000
-    return total
-
-
-def _wanted(container: Json) -> Amounts:
-    """Requests; a limit without a request is one."""
-    resources = container.get("resources") or {}
-    return amounts({**(resources.get("limits") or {}), **(resources.get("requests") or {})})
-
-
-def _add(total: Amounts, more: Amounts) -> None:
-    for name, amount in more.items():
-        total[name] = total.get(name, 0) + amount
-
-
-def _raise(total: Amounts, floor: Amounts) -> None:
-    for name, amount in floor.items():
-        total[name] = max(total.get(name, 0), amount)
+    return dict(requested(msgspec.convert(spec, PodSpec)))
