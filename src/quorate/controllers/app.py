@@ -4,8 +4,8 @@
 """
 
 import asyncio
-import os
 import socket
+import uuid
 from collections.abc import AsyncIterator, Callable, Coroutine
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
@@ -106,7 +106,8 @@ class App:
         if lease is None:
             await self._work(ready)
             return
-        identity = f"{socket.gethostname()}-{os.getpid()}"
+        # not the process id: in containers it is always the same
+        identity = f"{socket.gethostname()}_{uuid.uuid4()}"
         while not self._stop.is_set():
             election = Election(self._client, lease, identity, self._settings.terms)
             async with background(election.lead(lambda: self._work(ready)), self._stop_waited()) as tasks:
