@@ -9,11 +9,12 @@ from quorate.embedded.apiserver import ApiServer
 from quorate.embedded.discovery import builtin_resources
 from quorate.embedded.registry import Registry
 from quorate.embedded.server import HttpServer
+from quorate.embedded.store import Store
 
 
-def config_map(name: str) -> Json:
+def config_map(name: str, in_namespace: str = "default") -> Json:
     """The plainest of kinds."""
-    metadata = {"name": name, "namespace": "default"}
+    metadata = {"name": name, "namespace": in_namespace}
     return {"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata, "data": {"k": "v"}}
 
 
@@ -31,10 +32,15 @@ def namespace(name: str) -> Json:
     return {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}}
 
 
-async def api_server() -> ApiServer:
-    """The verbs without HTTP, with the namespace `default`."""
-    api = ApiServer(Registry(builtin_resources()))
-    await api.create(api.resource("", "v1", "namespaces"), "", namespace("default"))
+def node(name: str) -> Json:
+    return {"apiVersion": "v1", "kind": "Node", "metadata": {"name": name}}
+
+
+async def api_server(*namespaces: str, store: Store | None = None) -> ApiServer:
+    """The verbs without HTTP, with the namespace `default` and those given."""
+    api = ApiServer(Registry(builtin_resources()), store)
+    for name in ("default", *namespaces):
+        await api.create(api.resource("", "v1", "namespaces"), "", namespace(name))
     return api
 
 

@@ -32,8 +32,12 @@ class ApiError(Exception):
     """A request that is refused; `status` is the answer's body."""
 
     def __init__(self, status: Json) -> None:
-        super().__init__(status["message"])
+        super().__init__(status)
         self.status = status
+
+    def __str__(self) -> str:
+        message: str = self.status["message"]
+        return message
 
     @property
     def code(self) -> int:

@@ -90,12 +90,14 @@ def _cut(store: Store, resource: Resource, namespace: str, options: ListOptions,
             raise gone(f"The resourceVersion for the provided list is too old: {error}") from None
         walk = past.walk(namespace or None, after)
     selection = options.selection
+    # As on the real server, whose cache serves lists "at any revision" whole.
+    limit = 0 if options.resource_version == "0" else options.limit
     found: list[Entry] = []
     last = after
     for space, name, entry in walk:
         if not selection.everything and not selection.matches(entry.object):
             continue
-        if options.limit and len(found) == options.limit:
+        if limit and len(found) == limit:
             token = _write(_Position("q1", revision, *last))
             remaining = 1 + sum(1 for _ in walk) if selection.everything else None
             return Page(found, revision, token, remaining)

@@ -43,6 +43,8 @@ def answer(api: ApiServer, request: web.BaseRequest) -> web.Response:
     path = request.path.rstrip("/") or "/"
     if path in _HEALTH:
         return web.Response(text="ok")
+    if path == "/metrics":
+        return web.Response(text=_metrics(api))
     document = _document(api, path, request.headers.get("Accept", ""))
     if document is None:
         return no_such_path()
@@ -51,6 +53,16 @@ def answer(api: ApiServer, request: web.BaseRequest) -> web.Response:
         return web.Response(status=304, headers={"ETag": etag, "Vary": "Accept"})
     headers = {"Content-Type": document.content_type, "ETag": etag, "Vary": "Accept"}
     return web.Response(body=document.body, headers=headers)
+
+
+def _metrics(api: ApiServer) -> str:
+    """Requests by verb and resource, in Prometheus' text format."""
+    lines = ["# TYPE apiserver_request_total counter"]
+    lines += [
+        f'apiserver_request_total{{verb="{verb}",resource="{resource}"}} {count}'
+        for (verb, resource), count in sorted(api.counts.items())
+    ]
+    return "\n".join(lines) + "\n"
 
 
 def no_such_path() -> web.Response:

@@ -6,6 +6,7 @@
 import random
 import uuid
 from datetime import UTC, datetime
+from functools import lru_cache
 
 from quorate.api.meta import Json
 
@@ -48,6 +49,11 @@ def has_generation(group: str, plural: str, *, custom: bool) -> bool:
 
 def timestamp(seconds: float) -> str:
     """RFC 3339 in whole seconds, as metav1.Time."""
+    return _whole_seconds(int(seconds))
+
+
+@lru_cache(maxsize=64)
+def _whole_seconds(seconds: int) -> str:
     return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 

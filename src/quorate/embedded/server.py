@@ -3,6 +3,7 @@
 `verbs.py` has the function of each verb; paths that name no resource are answered by `nonresource.py`.
 """
 
+import asyncio
 import logging
 import ssl
 
@@ -19,6 +20,7 @@ from quorate.embedded.requestpath import ResourcePath
 from quorate.embedded.verbs import VERBS
 
 _log = logging.getLogger(__name__)
+_LONGEST_REQUEST_SECONDS = 60.0
 _READS = frozenset({"get", "list", "watch"})
 _METHODS = {"POST": "create", "PUT": "update", "PATCH": "patch"}
 
@@ -55,6 +57,8 @@ class HttpServer:
             return await self._route(request)
         except ApiError as error:
             return refusal(error)
+        except TimeoutError:
+            return refusal(errors.timeout("request did not complete within the allotted timeout"))
         except Exception:  # noqa: BLE001 the client gets a 500 and the log the cause; the server goes on
             _log.exception("request failed: %s %s", request.method, request.path)
             return refusal(errors.internal("the server failed to serve the request; its log has the cause"))
@@ -77,7 +81,11 @@ class HttpServer:
             raise errors.method_unknown()
         if verb not in _READS:
             api.check_writable()
-        return await serve(api, Call(request, path, resource, user))
+        call = Call(request, path, resource, user)
+        if verb == "watch":
+            return await serve(api, call)
+        async with asyncio.timeout(_LONGEST_REQUEST_SECONDS):
+            return await serve(api, call)
 
     def _user(self, request: web.BaseRequest) -> User:
         authenticator = self.api.authenticator

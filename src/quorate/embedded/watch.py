@@ -46,7 +46,9 @@ class Watch:
         self._initial, since = self._start()
         self._sent = since
         try:
-            self._subscription: Subscription[Event] = store.subscribe(resource.group, resource.plural, since)
+            self._subscription: Subscription[Event] = store.subscribe(
+                resource.group, resource.plural, since, limit=options.buffer
+            )
         except TooOldError as error:
             raise gone(str(error)) from None
 
@@ -74,6 +76,9 @@ class Watch:
             if deadline is not None:
                 wait = min(wait, deadline - loop.time())
             if wait <= 0:
+                if self._options.bookmarks:
+                    # The client's next watch can begin here instead of at the last event it saw.
+                    yield self._bookmark(self._store.revision)
                 return
             events = await self._subscription.batch(wait)
             if not events and self._subscription.closed:
