@@ -109,6 +109,13 @@ def test_creating_a_pod_owns_what_a_real_server_says_it_owns() -> None:
     }
 
 
+def test_what_a_kind_always_has_is_not_owned_by_being_empty() -> None:
+    whole = deployment(replicas=1, strategy={}, template={"metadata": {}, **containers("a")})
+    fields = fields_of(track(DEPLOYMENT, None, whole, Writer("k", "apps/v1"), "t"), "k")
+    assert set(fields["f:spec"]) == {"f:replicas", "f:template"}
+    assert set(fields["f:spec"]["f:template"]) == {"f:spec"}
+
+
 def test_a_custom_object_owns_its_spec_itself() -> None:
     fields = fields_of(track(GADGET, None, gadget(size=1), Writer("me", "x/v1"), "now"), "me")
     assert fields == {"f:spec": {".": {}, "f:size": {}}}

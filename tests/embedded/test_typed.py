@@ -116,8 +116,14 @@ def test_quantities_and_times_take_their_canonical_form() -> None:
         "limits": {"cpu": "500m", "memory": "1Gi"}
     }
     lease = builtin("coordination.k8s.io", "v1", "Lease")
-    found = decode(lease, {"spec": {"renewTime": "2026-01-01T02:00:00+02:00"}}).object
+    found = decode(lease, {"spec": {"renewTime": "2026-01-01T02:00:00.000000+02:00"}}).object
     assert found["spec"]["renewTime"] == "2026-01-01T00:00:00.000000Z"
+
+
+def test_micro_time_needs_its_six_digits() -> None:
+    lease = builtin("coordination.k8s.io", "v1", "Lease")
+    with pytest.raises(WrongTypeError, match=r'cannot parse "Z" as "\.000000"'):
+        decode(lease, {"spec": {"renewTime": "2026-01-01T00:00:00Z"}})
 
 
 def test_int_or_string_takes_both() -> None:

@@ -84,20 +84,25 @@ _CONTAINERS: frozenset[object] = frozenset({dict, list})
 
 def created(shape: Shape, value: Json) -> Json:
     """The fields that creating an object adds to the empty object of its kind."""
-    return {f"f:{name}": _whole(shape, name, child) for name, child in value.items()}
+    return compare(shape, {}, value)[0]
 
 
-def _whole(parent: Shape, name: str, value: Any) -> Json:
-    """A field that is new or gone."""
-    if value.__class__ not in _CONTAINERS:
-        return {}
-    shape = parent.child(name)
+def _enter_whole(parent: Shape, name: str, value: Any, found: Json) -> None:
+    """Enter a field that is new or gone."""
     if name not in parent.standing:
-        return present(shape, value)
-    # Written even when empty, so it was and stays there: only what is in it is new or gone.
+        container = value.__class__ in _CONTAINERS
+        found[f"f:{name}"] = present(parent.child(name), value) if container else {}
+        return
+    # Written even when empty, so it was and stays there: only what differs from empty is new or gone.
+    if not value or value == parent.defaults.get(name):
+        return
+    shape = parent.child(name)
     if shape.sort is Sort.STRUCT and not shape.atomic:
-        return created(shape, value)
-    return {part: below for part, below in present(shape, value).items() if part != fieldset.SELF}
+        if below := created(shape, value):
+            found[f"f:{name}"] = below
+        return
+    whole = present(shape, value) if value.__class__ in _CONTAINERS else {}
+    found[f"f:{name}"] = {part: below for part, below in whole.items() if part != fieldset.SELF}
 
 
 def compare(shape: Shape, old: Json, new: Json) -> tuple[Json, Json]:
@@ -106,11 +111,11 @@ def compare(shape: Shape, old: Json, new: Json) -> tuple[Json, Json]:
     removed: Json = {}
     for name, was in old.items():
         if name not in new:
-            removed[f"f:{name}"] = _whole(shape, name, was)
+            _enter_whole(shape, name, was, removed)
     for name, now in new.items():
         was = old.get(name, _ABSENT)
         if was is _ABSENT:
-            touched[f"f:{name}"] = _whole(shape, name, now)
+            _enter_whole(shape, name, now, touched)
         elif was is not now and was != now:
             _differ(shape.child(name), (was, now), f"f:{name}", (touched, removed))
     return touched, removed

@@ -26,6 +26,7 @@ INT64 = range(-(2**63), 2**63)
 Way = tuple[Any, str | int, str] | None
 
 _SECONDS = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ", re.ASCII)
+_MICROSECONDS = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}(?:Z|[+-]\d\d:\d\d)", re.ASCII)
 _RFC3339 = re.compile(r"\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(?:[.,]\d+)?(?:[Zz]|[+-]\d\d:\d\d)", re.ASCII)
 
 
@@ -151,14 +152,18 @@ def _time(text: str, *, micro: bool) -> str | None:
     if not text:
         return None
     layout = "2006-01-02T15:04:05.000000Z07:00" if micro else "2006-01-02T15:04:05Z07:00"
-    unreadable = f'parsing time "{text}" as "{layout}": cannot parse "{text}" as "2006"'
-    if not _RFC3339.fullmatch(text):
-        raise WrongTypeError(unreadable)
-    try:
-        moment = datetime.fromisoformat(text).astimezone(UTC)
-    except ValueError:
-        raise WrongTypeError(unreadable) from None
-    return f"{moment:%Y-%m-%dT%H:%M:%S.%f}Z" if micro else f"{moment:%Y-%m-%dT%H:%M:%S}Z"
+    rest, part = text, "2006"
+    if micro and _RFC3339.fullmatch(text):
+        # Go wants exactly the six digits of the layout.
+        rest, part = text[19:], ".000000"
+    if (_MICROSECONDS if micro else _RFC3339).fullmatch(text):
+        try:
+            moment = datetime.fromisoformat(text).astimezone(UTC)
+        except ValueError:
+            pass
+        else:
+            return f"{moment:%Y-%m-%dT%H:%M:%S.%f}Z" if micro else f"{moment:%Y-%m-%dT%H:%M:%S}Z"
+    raise WrongTypeError(f'parsing time "{text}" as "{layout}": cannot parse "{rest}" as "{part}"')
 
 
 def _bytes(text: str) -> str:
