@@ -15,7 +15,7 @@ from quorate.cli.options import Level, LogLevel
 if TYPE_CHECKING:
     from quorate.cli import board, world
 
-NODES = "32x8gpu,rack=8"
+NODES = "32x8gpu,rack=8,zone=32"
 NAMESPACE = "default"
 SETTLED_SECONDS = 5.0
 LONGEST_SECONDS = 80.0
