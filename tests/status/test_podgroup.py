@@ -9,13 +9,12 @@ from quorate.api.podgroup import (
     PodGroup,
     PodGroupSpec,
     PodGroupStatus,
+    SchedulingCondition,
     SubGroup,
 )
 from quorate.api.podspec import Container, PodSpec, ResourceRequirements
-from quorate.plan import Ref, Refusal
 from quorate.status.phase import stale_at
 from quorate.status.podgroup import change, status_of
-from quorate.status.refused import Said
 
 NOW = 1_000_000.0
 CLASSES = {"train": PriorityClass(value=50), "build": PriorityClass(value=100)}
@@ -133,42 +132,14 @@ def test_pods_on_their_way_out_hold_their_node_but_are_not_active() -> None:
     assert status.resources_status.requested is None
 
 
-def refusal(message: str) -> Said:
-    gang = Ref(kind=POD_GROUP, name="g")
-    numbers = {"requested": "2", "free": "1"}
-    return Said(
-        is_known=True, refusal=Refusal(gang=gang, gate="OverCapacity", message=message, numbers=numbers)
-    )
-
-
-def test_a_refusal_shows_until_the_scheduler_says_otherwise() -> None:
+def test_a_refusal_shows_until_nothing_waits() -> None:
     group = flat(1)
-    group.status = status_of(group, [waiting("a")], CLASSES, NOW, refusal("no room"))
-    assert (condition(group.status, "Unschedulable"), group.status.reason) == ("True", "no room")
-    assert group.status.scheduling_conditions is not None
-    assert group.status.scheduling_conditions[0].reasons == [
-        {"reason": "OverCapacity", "message": "no room", "details": {"requested": "2", "free": "1"}}
-    ]
-    assert condition(status_of(group, [waiting("a")], CLASSES, NOW), "Unschedulable") == "True"
-    cleared = status_of(group, [waiting("a")], CLASSES, NOW, Said(is_known=True))
-    assert (condition(cleared, "Unschedulable"), cleared.scheduling_conditions) == (None, None)
-
-
-def test_a_refusal_is_numbered_by_its_changes() -> None:
-    group = flat(1)
-    numbers = []
-    for message in ("no room", "no room", "over quota"):
-        group.status = status_of(group, [waiting("a")], CLASSES, NOW, refusal(message))
-        assert group.status.scheduling_conditions is not None
-        numbers.append(group.status.scheduling_conditions[0].transition_id)
-    assert numbers == ["1", "1", "2"]
-
-
-def test_a_refusal_goes_when_nothing_waits() -> None:
-    group = flat(1)
-    group.status = status_of(group, [waiting("a")], CLASSES, NOW, refusal("no room"))
-    status = status_of(group, [pod("a", "Running")], CLASSES, NOW)
-    assert (condition(status, "Unschedulable"), status.scheduling_conditions) == (None, None)
+    text = "3 node(s) didn't have enough resources"
+    group.status.scheduling_conditions = [SchedulingCondition(reason="OverCapacity", message=text)]
+    group.status = status_of(group, [waiting("a")], CLASSES, NOW)
+    assert (condition(group.status, "Unschedulable"), group.status.reason) == ("True", text)
+    group.status = status_of(group, [pod("a", "Running")], CLASSES, NOW)
+    assert (condition(group.status, "Unschedulable"), group.status.scheduling_conditions) == (None, None)
 
 
 def test_a_pod_that_names_no_leaf_is_shown_with_the_valid_names() -> None:

@@ -146,29 +146,24 @@ def _unheld_members(spec: PodGroupSpec, groups: Sequence[SubGroup]) -> Iterator[
 
     held(leaf) = minMember; held(inner) = max(minMember, sum of the K largest held of its children).
     """
-    nodes = {"": (spec.min_member, spec.min_sub_group, "spec.minMember", "")}
-    for index, group in enumerate(groups):
-        place = (f"spec.subGroups[{index}].minMember", f'subgroup "{group.name}": ')
-        nodes[group.name] = (group.min_member, group.min_sub_group, *place)
+    nodes: dict[str, PodGroupSpec | SubGroup] = {"": spec} | {group.name: group for group in groups}
+    fields = {group.name: f"spec.subGroups[{index}]" for index, group in enumerate(groups)}
     children: dict[str, list[str]] = {name: [] for name in nodes}
     for group in groups:
         children[group.parent or ""].append(group.name)
     held: dict[str, int] = {}
     for name in reversed(_outward(children)):
-        minimum, required, field, prefix = nodes[name]
-        if not children[name]:
-            held[name] = minimum or 0
-            continue
-        sums = sorted((held[child] for child in children[name]), reverse=True)
-        count = len(sums) if required is None else min(required, len(sums))
-        capacity = sum(sums[:count])
+        minimum, required = nodes[name].min_member, nodes[name].min_sub_group
+        largest = sorted((held[child] for child in children[name]), reverse=True)[:required]
+        capacity = sum(largest)
         held[name] = max(minimum or 0, capacity)
-        if minimum is not None and minimum > capacity:
+        if children[name] and minimum is not None and minimum > capacity:
             text = (
-                f"{prefix}minMember ({minimum}) exceeds the {capacity} pods that the {count} required child "
+                f"minMember ({minimum}) exceeds the {capacity} pods that the {len(largest)} required child "
                 "SubGroups hold at their minimum"
             )
-            yield Fault(field, text, Cause.IMPOSSIBLE)
+            prefix = f'subgroup "{name}": ' if name else ""
+            yield Fault(f"{fields.get(name, 'spec')}.minMember", prefix + text, Cause.IMPOSSIBLE)
 
 
 def _outward(children: dict[str, list[str]]) -> list[str]:

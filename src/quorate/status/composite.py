@@ -1,6 +1,6 @@
 """The status of a CompositePodGroup: how many of its groups there are, and how many are satisfied."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from quorate.api import timestamps
 from quorate.api.composite import COMPOSITE_POD_GROUP, CompositePodGroup, CompositePodGroupStatus
@@ -30,32 +30,33 @@ def status_of(
     now: float,
 ) -> CompositePodGroupStatus:
     """Children count as satisfied by their own status, so that each level is decided in one place."""
-    name, namespace = composite.metadata.name, composite.metadata.namespace
-    leaves = [
-        group.status.conditions
-        for group in podgroups
-        if group.metadata.namespace == namespace and group.metadata.label(COMPOSITE_GROUP) == name
-    ]
-    inner = [
-        other.status.conditions
-        for other in composites
-        if other.metadata.namespace == namespace and other.spec.parent == name
-    ]
-    children = leaves + inner
-    held = sum(is_true(conditions, "Satisfied") for conditions in children)
+    held = [is_true(conditions, "Satisfied") for conditions in _children(composite, composites, podgroups)]
     minimum = composite.spec.min_group_count
-    needed = len(children) if minimum is None else minimum
-    met = bool(children) and held >= needed
+    needed = len(held) if minimum is None else minimum
+    met = bool(held) and sum(held) >= needed
     condition = Condition(
         type="Satisfied",
         status="True" if met else "False",
         reason="MinimumMet" if met else "BelowMinimum",
-        message=f"{held} of {len(children)} groups are satisfied, {needed} are needed",
+        message=f"{sum(held)} of {len(held)} groups are satisfied, {needed} are needed",
         observed_generation=composite.metadata.generation,
     )
     return CompositePodGroupStatus(
-        groups=len(children),
-        satisfied_groups=held,
+        groups=len(held),
+        satisfied_groups=sum(held),
         conditions=transitioned([condition], composite.status.conditions, timestamps.text(now)),
         observed_generation=composite.metadata.generation,
     )
+
+
+def _children(
+    composite: CompositePodGroup, composites: Sequence[CompositePodGroup], podgroups: Sequence[PodGroup]
+) -> Iterator[list[Condition] | None]:
+    """What is said of each gang and of each composite directly below."""
+    name, namespace = composite.metadata.name, composite.metadata.namespace
+    for group in podgroups:
+        if group.metadata.namespace == namespace and group.metadata.label(COMPOSITE_GROUP) == name:
+            yield group.status.conditions
+    for other in composites:
+        if other.metadata.namespace == namespace and other.spec.parent == name:
+            yield other.status.conditions

@@ -1,7 +1,7 @@
 """The status of a PodGroup from its pods: counts, resources, phase, conditions.
 
-Pure and stable: the same pods and the same previous status give an equal status, which is no change. What the
-scheduler refused is shown for as long as something waits.
+Pure and stable: the same pods and the same previous status give an equal status, which is no change. The
+scheduler writes `schedulingConditions`; here they are shown, and cleared once nothing waits.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -26,28 +26,18 @@ from quorate.status.change import status_change
 from quorate.status.conditions import find, is_true, transitioned
 from quorate.status.members import Roll, core_holdings, holdings, requests, roll, table
 from quorate.status.phase import life, reason
-from quorate.status.refused import NOTHING, Said, scheduling_conditions
 
 
 def change(
-    kind: Kind,
-    podgroup: PodGroup,
-    pods: Sequence[Pod],
-    classes: Mapping[str, PriorityClass],
-    now: float,
-    said: Said = NOTHING,
+    kind: Kind, podgroup: PodGroup, pods: Sequence[Pod], classes: Mapping[str, PriorityClass], now: float
 ) -> SetStatus | None:
     """What to write, if anything."""
-    new = status_of(podgroup, pods, classes, now, said)
+    new = status_of(podgroup, pods, classes, now)
     return status_change(kind, podgroup, old=podgroup.status, new=new)
 
 
 def status_of(
-    podgroup: PodGroup,
-    pods: Sequence[Pod],
-    classes: Mapping[str, PriorityClass],
-    now: float,
-    said: Said = NOTHING,
+    podgroup: PodGroup, pods: Sequence[Pod], classes: Mapping[str, PriorityClass], now: float
 ) -> PodGroupStatus:
     stamp = timestamps.text(now)
     try:
@@ -57,9 +47,7 @@ def status_of(
     found = roll(tree, pods)
     active = found.by_leaf(ACTIVE)
     holds = satisfied(tree, active)
-    refused = None
-    if found.count(MemberState.PENDING):
-        refused = scheduling_conditions(podgroup.status.scheduling_conditions, said, stamp)
+    refused = podgroup.status.scheduling_conditions if found.count(MemberState.PENDING) else None
     phase = life(podgroup, tree, found, holds=holds[ROOT], now=now)
     resolved = of_podgroup(podgroup, pods, classes)
     conditions = _conditions(podgroup, tree, found, holds, refused)
