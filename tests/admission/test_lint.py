@@ -51,7 +51,7 @@ def test_the_alias_group_has_the_same_rules() -> None:
 
 
 def test_foreign_kinds_are_left_alone() -> None:
-    assert remarks({"apiVersion": "v1", "kind": "Pod"}, {}) == []
+    assert remarks({"apiVersion": "v1", "kind": "Service"}, {}) == []
 
 
 def test_only_queues_in_use_are_held_back() -> None:

@@ -9,9 +9,10 @@ from typing import TypeVar
 
 import msgspec
 
-from quorate.admission import composite, lws, podgroup, queue, topology
+from quorate.admission import composite, lws, pod, podgroup, queue, topology
 from quorate.admission.surroundings import NOTHING_KNOWN, Surroundings
 from quorate.api.composite import COMPOSITE_POD_GROUP, CompositePodGroup
+from quorate.api.core import POD, Pod
 from quorate.api.lws import LEADER_WORKER_SET, LeaderWorkerSet
 from quorate.api.meta import Json, Kind, Object
 from quorate.api.podgroup import POD_GROUP_KINDS, PodGroup
@@ -56,6 +57,7 @@ def _fault(error: msgspec.ValidationError) -> Fault:
 
 JUDGES: dict[tuple[str, str], Judge] = {
     **{(kind.group, kind.kind): _judge(PodGroup, podgroup.review) for kind in POD_GROUP_KINDS},
+    (POD.group, POD.kind): _judge(Pod, pod.review),
     (QUEUE.group, QUEUE.kind): _judge(Queue, queue.review),
     (TOPOLOGY.group, TOPOLOGY.kind): _judge(Topology, topology.review),
     (COMPOSITE_POD_GROUP.group, COMPOSITE_POD_GROUP.kind): _judge(CompositePodGroup, composite.review),
