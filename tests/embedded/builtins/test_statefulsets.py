@@ -1,7 +1,7 @@
 from typing import Any
 
 from quorate.workloads.builtin import kinds
-from tests.fakes.small_cluster import SmallCluster, run, workload
+from tests.fakes.small_cluster import SmallCluster, pod_template, run, workload
 
 
 def test_pods_start_one_after_another() -> None:
@@ -80,8 +80,12 @@ def test_on_delete_waits_for_the_user() -> None:
 
 def test_claims_are_made_bound_and_kept() -> None:
     async def scenario(cluster: SmallCluster) -> None:
-        await cluster.create(_set(replicas=2, volumeClaimTemplates=[_claim()]))
+        template = pod_template({"app": "db"})
+        template["spec"]["containers"][0]["volumeMounts"] = [{"name": "data", "mountPath": "/data"}]
+        await cluster.create(_set(replicas=2, template=template, volumeClaimTemplates=[_claim()]))
         await cluster.advance(5)
+        (volume,) = cluster.get(kinds.POD, "db-1")["spec"]["volumes"]
+        assert volume["persistentVolumeClaim"]["claimName"] == "data-db-1"
         assert cluster.names(kinds.CLAIM) == ["data-db-0", "data-db-1"]
         assert {item["status"]["phase"] for item in cluster.all(kinds.CLAIM)} == {"Bound"}
         await cluster.delete(kinds.STATEFUL_SET, "db")

@@ -61,7 +61,7 @@ class Heartbeats:
             return
         owner = {"apiVersion": "v1", "kind": "Node", "name": name, "uid": node["metadata"]["uid"]}
         meta = {"name": name, "namespace": NAMESPACE, "ownerReferences": [owner]}
-        spec = {"holderIdentity": name, "leaseDurationSeconds": 40, "renewTime": at}
+        spec = {"holderIdentity": name, "leaseDurationSeconds": 40, "acquireTime": at, "renewTime": at}
         await self._writer.ensure(kinds.LEASE, {"metadata": meta, "spec": spec})
 
 

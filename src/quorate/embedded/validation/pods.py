@@ -29,8 +29,19 @@ def template(owner: Json, path: str) -> list[Cause]:
     found_template = owner["template"]
     if found_template["metadata"].get("labels"):
         labels(found, found_template["metadata"]["labels"], f"{path}.metadata.labels")
-    pod_spec(found, found_template["spec"], f"{path}.spec")
+    pod_spec(found, _with_claims(owner, found_template["spec"]), f"{path}.spec")
     return found
+
+
+def _with_claims(owner: Json, spec: Json) -> Json:
+    """The claim templates of a StatefulSet are volumes of its pods, so containers may mount them."""
+    templates = owner.get("volumeClaimTemplates")
+    if not templates:
+        return spec
+    own = spec.get("volumes") or []
+    taken = {volume.get("name") for volume in own}
+    claimed = [{"name": claim["metadata"]["name"], "emptyDir": {}} for claim in templates]
+    return {**spec, "volumes": [*own, *(volume for volume in claimed if volume["name"] not in taken)]}
 
 
 def pod_spec(found: list[Cause], spec: Json, path: str) -> None:
