@@ -45,9 +45,10 @@ def _shortage(cycle: Cycle, number: int, attempt: Attempt, goal: Start | Add) ->
     snapshot, trial = cycle.snapshot, cycle.trial
     ref = snapshot.gangs.refs[number]
     group = goal.leaf if isinstance(goal, Add) else goal.group
-    leaf, found, needed, shape = _short_leaf(trial, goal)
+    free = trial.free(now=True).copy()
+    leaf, found, needed, shape = _short_leaf(trial, goal, free)
     name = snapshot.groups.names[leaf]
-    cause = _cause(trial, shape)
+    cause = _cause(trial, shape, free)
     if snapshot.groups.required[group] == UNKNOWN or snapshot.groups.required[leaf] == UNKNOWN:
         message = "The topology level that the gang requires is not known"
     elif name:
@@ -63,10 +64,12 @@ def _shortage(cycle: Cycle, number: int, attempt: Attempt, goal: Start | Add) ->
     )
 
 
-def _short_leaf(trial: Trial, goal: Start | Add) -> tuple[int, int, int, int]:
-    """The first leaf of the step that does not find room beside those before it: found, needed, shape."""
+def _short_leaf(trial: Trial, goal: Start | Add, free: Ints) -> tuple[int, int, int, int]:
+    """The first leaf of the step that does not find room beside those before it: found, needed, shape.
+
+    What found room is taken out of `free`.
+    """
     snapshot = trial.snapshot
-    free = trial.free(now=True).copy()
     leaves = [goal.leaf] if isinstance(goal, Add) else _leaves(trial, goal.group)
     last = (leaves[0], 0, 0, 0)
     for leaf in leaves:
@@ -99,8 +102,8 @@ def _place(trial: Trial, free: Ints, shape: int, count: int, place: topology.Pla
     return many
 
 
-def _cause(trial: Trial, shape: int) -> str:
-    """How many nodes refuse a pod of the shape for which reason."""
+def _cause(trial: Trial, shape: int, free: Ints) -> str:
+    """How many nodes refuse one more pod of the shape for which reason."""
     snapshot = trial.snapshot
     mask = trial.mask(shape)
     counts: list[tuple[str, int]] = []
@@ -108,7 +111,6 @@ def _cause(trial: Trial, shape: int) -> str:
         counts.append(
             ("node(s) didn't match the pod's node selector, affinity or tolerations", int((~mask).sum()))
         )
-    free = trial.free(now=True)
     request = snapshot.requests[shape]
     for row in np.flatnonzero(request):
         lacking = int((mask & (free[row] < request[row])).sum())

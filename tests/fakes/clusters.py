@@ -1,0 +1,234 @@
+"""A small cluster in memory around the production encoder and `decide`: cycles are applied at once.
+
+Evicted pods come back pending, as a controller would make them; nominations and annotations are kept. The
+checker looks only at what the cluster holds: it shares no code with the scheduler.
+"""
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+
+from msgspec.structs import replace
+
+from quorate.api import labels
+from quorate.api.core import NODE, POD, PRIORITY_CLASS, Node, NodeStatus, Pod, PodStatus, PriorityClass
+from quorate.api.meta import ObjectMeta
+from quorate.api.podgroup import POD_GROUP, PodGroup, PodGroupSpec, SubGroup, TopologyConstraint
+from quorate.api.podspec import Container, PodSpec, ResourceRequirements
+from quorate.api.queue import QUEUE, Queue, QueueResource, QueueResources, QueueSpec
+from quorate.api.topology import TOPOLOGY, Topology, TopologyLevel, TopologySpec
+from quorate.plan import Bind, Change, Evict, Patch, Plan, SetStatus
+from quorate.scheduling.decide import decide
+from quorate.scheduling.encode import Encoder
+from quorate.scheduling.policy import Policy
+
+NOW = 1_750_000_000.0
+LEVELS = ("zone", "rack")
+FREE = QueueResource(quota=-1, limit=-1, over_quota_weight=1)
+
+
+def moment(seconds: float) -> str:
+    return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+@dataclass(frozen=True)
+class Group:
+    """A group of a gang; a leaf has members that take `gpus` each."""
+
+    name: str
+    parent: str = ""
+    min_member: int | None = None
+    min_sub_group: int | None = None
+    members: int = 0
+    gpus: int = 1
+    required: str = ""
+    preferred: str = ""
+    running: tuple[str, ...] = ()  # nodes of the first members
+
+
+@dataclass
+class Cluster:
+    policy: Policy = field(default_factory=Policy)
+    now: float = NOW
+    nodes: dict[str, int] = field(default_factory=dict)
+    places: dict[str, dict[str, str]] = field(default_factory=dict)
+    groups: dict[str, dict[str, Group]] = field(default_factory=dict)
+    pods: dict[str, Pod] = field(default_factory=dict)
+    encoder: Encoder = field(default_factory=lambda: Encoder("quorate"))
+    podgroups: dict[str, PodGroup] = field(default_factory=dict)
+    evicted: int = 0
+
+    def __post_init__(self) -> None:
+        levels = [TopologyLevel(node_label=name) for name in LEVELS]
+        topology = Topology(metadata=ObjectMeta(name="places"), spec=TopologySpec(levels=levels))
+        self.encoder.update(TOPOLOGY, None, topology)
+
+    def node(self, name: str, gpus: int, **places: str) -> None:
+        self.nodes[name], self.places[name] = gpus, places
+        status = NodeStatus(
+            allocatable={labels.GPU_RESOURCE: gpus, "cpu": 64, "memory": "256Gi", "pods": 110}
+        )
+        self.encoder.update(NODE, None, Node(metadata=ObjectMeta(name=name, labels=places), status=status))
+
+    def queue(self, name: str, *, parent: str = "", quota: int = 0, limit: int = -1, weight: int = 1) -> None:
+        gpu = QueueResource(quota=quota, limit=limit, over_quota_weight=weight)
+        spec = QueueSpec(parent_queue=parent, resources=QueueResources(cpu=FREE, memory=FREE, gpu=gpu))
+        self.encoder.update(QUEUE, None, Queue(metadata=ObjectMeta(name=name), spec=spec))
+
+    def gang(
+        self, name: str, groups: list[Group], *, queue: str = "", priority: int = 50, preemptibility: str = ""
+    ) -> None:
+        """A gang whose first group is the root; a root with members is a flat gang."""
+        root, *others = groups
+        self.groups[name] = {group.name: group for group in groups}
+        self._class(priority)
+        spec = PodGroupSpec(
+            min_member=root.min_member,
+            min_sub_group=root.min_sub_group,
+            queue=queue,
+            priority_class_name=f"p{priority}",
+            preemptibility=preemptibility,
+            topology_constraint=_constraint(root),
+            sub_groups=[_sub_group(group) for group in others] or None,
+        )
+        meta = ObjectMeta(name=name, namespace="ns", creation_timestamp=moment(NOW - 1000 + len(self.groups)))
+        self.podgroups[name] = PodGroup(metadata=meta, spec=spec)
+        self.encoder.update(POD_GROUP, None, self.podgroups[name])
+        for group in groups:
+            for index in range(group.members):
+                self._put(_pod(name, group, index))
+
+    def cycle(self) -> Plan:
+        """One decision, applied."""
+        plan = decide(self.encoder.snapshot(self.now), self.policy)
+        self.now += 1.0
+        for change in plan.changes:
+            self._apply(change)
+        return plan
+
+    def settle(self, rounds: int = 40) -> None:
+        """Cycles until one changes nothing."""
+        for _ in range(rounds):
+            if not self.cycle().changes:
+                return
+        raise AssertionError(f"still moving after {rounds} cycles")
+
+    def bound(self, gang: str, group: str = "") -> list[str]:
+        """Nodes of the running members of a group and of all groups below it."""
+        below = {group, *(name for name in self.groups[gang] if group in self._above(gang, name))}
+        return [
+            pod.spec.node_name
+            for pod in self.pods.values()
+            if pod.spec.node_name
+            and pod.metadata.label("gang") == gang
+            and pod.metadata.label("group") in below
+        ]
+
+    def faults(self) -> Iterator[str]:
+        """What is wrong with what the cluster holds now."""
+        used = Counter[str]()
+        for pod in self.pods.values():
+            gang, group = pod.metadata.label("gang"), pod.metadata.label("group")
+            if pod.spec.node_name:
+                used[pod.spec.node_name] += self.groups[gang][group].gpus
+        yield from (f"{name} is over-committed" for name, gpus in used.items() if gpus > self.nodes[name])
+        for gang, groups in self.groups.items():
+            for name, each in groups.items():
+                bound = self.bound(gang, name)
+                if bound and not self._is_satisfied(gang, name):
+                    yield f"{gang}/{name} has members but is below its minimum"
+                if each.required and len({self._domain(node, each.required) for node in bound}) > 1:
+                    yield f"{gang}/{name} spans more than one {each.required}"
+
+    def _is_satisfied(self, gang: str, name: str) -> bool:
+        group = self.groups[gang][name]
+        below = [child.name for child in self.groups[gang].values() if child.name and child.parent == name]
+        unset = 0 if below else 1
+        minimum = unset if group.min_member is None else group.min_member
+        needed = len(below) if group.min_sub_group is None else group.min_sub_group
+        held = sum(self._is_satisfied(gang, child) for child in below)
+        return len(self.bound(gang, name)) >= minimum and held >= needed
+
+    def _domain(self, node: str, level: str) -> tuple[str, ...]:
+        return tuple(self.places[node][one] for one in LEVELS[: LEVELS.index(level) + 1])
+
+    def _above(self, gang: str, name: str) -> list[str]:
+        found = []
+        while name:
+            name = self.groups[gang][name].parent
+            found.append(name)
+        return found
+
+    def _class(self, priority: int) -> None:
+        meta = ObjectMeta(name=f"p{priority}")
+        self.encoder.update(PRIORITY_CLASS, None, PriorityClass(metadata=meta, value=priority))
+
+    def _put(self, pod: Pod) -> None:
+        self.encoder.update(POD, self.pods.get(pod.metadata.name), pod)
+        self.pods[pod.metadata.name] = pod
+
+    def _apply(self, change: Change) -> None:
+        match change:
+            case Bind():
+                pod = self.pods[change.pod.name]
+                self._put(
+                    replace(
+                        pod, spec=replace(pod.spec, node_name=change.node), status=PodStatus(phase="Running")
+                    )
+                )
+            case Evict():
+                self.evicted += 1
+                pod = self.pods[change.pod.name]
+                self._put(
+                    replace(pod, spec=replace(pod.spec, node_name=""), status=PodStatus(phase="Pending"))
+                )
+            case SetStatus():
+                pod = self.pods[change.target.name]
+                node = change.status["nominatedNodeName"] or ""
+                self._put(replace(pod, status=PodStatus(phase="Pending", nominated_node_name=node)))
+            case Patch():
+                self._annotate(change.target.name, change.body["metadata"]["annotations"])
+            case _:
+                raise AssertionError(f"unexpected change {change}")
+
+    def _annotate(self, name: str, notes: Mapping[str, str | None]) -> None:
+        old = self.podgroups[name]
+        merged = {**(old.metadata.annotations or {}), **notes}
+        kept = {key: value for key, value in merged.items() if value is not None}
+        self.podgroups[name] = replace(old, metadata=replace(old.metadata, annotations=kept))
+        self.encoder.update(POD_GROUP, old, self.podgroups[name])
+
+
+def _constraint(group: Group) -> TopologyConstraint | None:
+    if not group.required and not group.preferred:
+        return None
+    return TopologyConstraint(
+        required_topology_level=group.required, preferred_topology_level=group.preferred
+    )
+
+
+def _sub_group(group: Group) -> SubGroup:
+    return SubGroup(
+        name=group.name,
+        parent=group.parent or None,
+        min_member=group.min_member,
+        min_sub_group=group.min_sub_group,
+        topology_constraint=_constraint(group),
+    )
+
+
+def _pod(gang: str, group: Group, index: int) -> Pod:
+    requests = ResourceRequirements(requests={labels.GPU_RESOURCE: group.gpus, "cpu": 1})
+    marks = {"gang": gang, "group": group.name, labels.SUB_GROUP_NAME: group.name}
+    node = group.running[index] if index < len(group.running) else ""
+    name = f"{gang}.{group.name}.{index}" if group.name else f"{gang}.{index}"
+    return Pod(
+        metadata=ObjectMeta(
+            name=name, namespace="ns", labels=marks, annotations={labels.POD_GROUP_NAME: gang}
+        ),
+        spec=PodSpec(
+            containers=[Container(name="main", resources=requests)], scheduler_name="quorate", node_name=node
+        ),
+        status=PodStatus(phase="Running" if node else "Pending"),
+    )
