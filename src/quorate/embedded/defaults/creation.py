@@ -8,32 +8,49 @@ from collections.abc import Callable
 from quorate.api.meta import Json
 from quorate.embedded.quantities import nanos
 
-_STATUS_RESET = frozenset(
-    (
-        ("", "ReplicationController"),
-        ("", "ResourceQuota"),
-        ("apps", "DaemonSet"),
-        ("apps", "Deployment"),
-        ("apps", "ReplicaSet"),
-        ("apps", "StatefulSet"),
-        ("batch", "CronJob"),
-        ("autoscaling", "HorizontalPodAutoscaler"),
-        ("policy", "PodDisruptionBudget"),
-        ("networking.k8s.io", "Ingress"),
-    )
-)
+# The status of a new object, with the zeros that a real server prints.
+_FIRST_STATUS: dict[tuple[str, str], Json] = {
+    ("", "Namespace"): {"phase": "Active"},
+    ("", "PersistentVolume"): {"phase": "Pending"},
+    ("", "PersistentVolumeClaim"): {"phase": "Pending"},
+    ("", "ReplicationController"): {"replicas": 0},
+    ("", "ResourceQuota"): {},
+    ("", "Service"): {"loadBalancer": {}},
+    ("apps", "DaemonSet"): {
+        "currentNumberScheduled": 0,
+        "numberMisscheduled": 0,
+        "desiredNumberScheduled": 0,
+        "numberReady": 0,
+    },
+    ("apps", "Deployment"): {},
+    ("apps", "ReplicaSet"): {"replicas": 0},
+    ("apps", "StatefulSet"): {"replicas": 0, "availableReplicas": 0},
+    ("autoscaling", "HorizontalPodAutoscaler"): {"desiredReplicas": 0, "currentMetrics": None},
+    ("batch", "CronJob"): {},
+    ("batch", "Job"): {},
+    ("networking.k8s.io", "Ingress"): {"loadBalancer": {}},
+    ("policy", "PodDisruptionBudget"): {
+        "disruptionsAllowed": 0,
+        "currentHealthy": 0,
+        "desiredHealthy": 0,
+        "expectedPods": 0,
+    },
+}
 
 
 def prepare_create(group: str, kind: str, obj: Json) -> None:
     """Set, in place, the fields that the server alone decides for a new object."""
+    status = _FIRST_STATUS.get((group, kind))
+    if status is not None:
+        obj["status"] = dict(status)
     prepare = _PREPARE.get((group, kind))
     if prepare is not None:
         prepare(obj)
-    elif (group, kind) in _STATUS_RESET:
-        obj["status"] = {}
 
 
 def _pod(obj: Json) -> None:
+    if obj["spec"]["terminationGracePeriodSeconds"] < 0:
+        obj["spec"]["terminationGracePeriodSeconds"] = 1
     obj["status"] = {"phase": "Pending", "qosClass": quality_of_service(obj["spec"])}
     if obj["spec"].get("schedulingGates"):
         obj["status"]["conditions"] = [
@@ -74,7 +91,6 @@ def _size(amount: str | None) -> int:
 
 
 def _job(obj: Json) -> None:
-    obj["status"] = {}
     spec, metadata = obj["spec"], obj["metadata"]
     if spec.get("manualSelector"):
         return
@@ -95,22 +111,17 @@ def _namespace(obj: Json) -> None:
     spec = obj["spec"]
     finalizers = spec.get("finalizers") or []
     spec["finalizers"] = finalizers if "kubernetes" in finalizers else [*finalizers, "kubernetes"]
-    obj["status"] = {"phase": "Active"}
 
 
-def _pending(obj: Json) -> None:
-    obj["status"] = {"phase": "Pending"}
-
-
-def _service(obj: Json) -> None:
-    obj["status"] = {"loadBalancer": {}}
+def _daemon_set(obj: Json) -> None:
+    metadata = obj["metadata"]
+    generation = {"deprecated.daemonset.template.generation": "1"}
+    metadata["annotations"] = {**(metadata.get("annotations") or {}), **generation}
 
 
 _PREPARE: dict[tuple[str, str], Callable[[Json], None]] = {
     ("", "Pod"): _pod,
     ("", "Namespace"): _namespace,
-    ("", "PersistentVolume"): _pending,
-    ("", "PersistentVolumeClaim"): _pending,
-    ("", "Service"): _service,
+    ("apps", "DaemonSet"): _daemon_set,
     ("batch", "Job"): _job,
 }

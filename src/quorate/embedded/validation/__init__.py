@@ -9,14 +9,14 @@ from collections.abc import Callable
 from quorate.api.meta import Json
 from quorate.embedded.causes import Cause
 from quorate.embedded.validation import access, cluster, jobs, names, pods, services, workloads
-from quorate.embedded.validation.metadata import Rule, metadata, metadata_update
+from quorate.embedded.validation.metadata import Rule, bare_finalizers, metadata, metadata_update
 
 _RBAC = "rbac.authorization.k8s.io"
 _HOOKS = "admissionregistration.k8s.io"
 
 _NAME_RULES: dict[tuple[str, str], Rule] = {
     ("", "Namespace"): names.dns_label,
-    ("", "Service"): names.dns_1035_label,
+    ("", "Service"): names.dns_label,
     (_RBAC, "Role"): names.path_segment,
     (_RBAC, "ClusterRole"): names.path_segment,
     (_RBAC, "RoleBinding"): names.path_segment,
@@ -67,7 +67,9 @@ def validate_create(group: str, kind: str, obj: Json, *, namespaced: bool = True
     which = (group, kind)
     found = metadata(obj["metadata"], _NAME_RULES.get(which, names.dns_subdomain), namespaced=namespaced)
     rules = _RULES.get(which)
-    return found + rules(obj) if rules is not None else found
+    if rules is None:
+        return found
+    return found + bare_finalizers(obj["metadata"]) + rules(obj)
 
 
 def validate_update(group: str, kind: str, new: Json, old: Json) -> list[Cause]:

@@ -5,12 +5,13 @@ import binascii
 
 from quorate.api.meta import Json
 from quorate.embedded.causes import Cause, duplicate, forbidden, invalid, not_supported, required, too_long
+from quorate.embedded.quantities import nanos
 from quorate.embedded.validation import names
 from quorate.embedded.validation.containers import quantity
 from quorate.embedded.validation.labelselectors import label_selector
 from quorate.embedded.validation.metadata import unchanged
 from quorate.embedded.validation.placement import EFFECTS
-from quorate.embedded.validation.workloads import int_or_percent
+from quorate.embedded.validation.workloads import at_most_all, int_or_percent
 
 _ACCESS_MODES = ("ReadOnlyMany", "ReadWriteMany", "ReadWriteOnce", "ReadWriteOncePod")
 _HIGHEST_PRIORITY = 1_000_000_000
@@ -126,9 +127,16 @@ def persistent_volume_claim(obj: Json) -> list[Cause]:
     storage = (spec["resources"].get("requests") or {}).get("storage")
     if storage is None:
         found.append(required("spec.resources[storage]"))
-    else:
-        quantity(found, storage, "spec.resources[storage]")
+    elif not _is_positive(storage):
+        found.append(invalid("spec.resources[storage]", storage, "must be greater than zero"))
     return found
+
+
+def _is_positive(amount: str) -> bool:
+    try:
+        return nanos(amount) > 0
+    except ValueError:
+        return False
 
 
 def priority_class(obj: Json) -> list[Cause]:
@@ -169,11 +177,16 @@ def pod_disruption_budget(obj: Json) -> list[Cause]:
     spec = obj.get("spec") or {}
     if spec.get("minAvailable") is not None and spec.get("maxUnavailable") is not None:
         detail = "minAvailable and maxUnavailable cannot be both set"
-        found.append(invalid("spec", spec, detail))
+        fields = ("minAvailable", "selector", "maxUnavailable", "unhealthyPodEvictionPolicy")
+        # Shown as Go shows it, by the names of its own fields.
+        shown = {field[0].upper() + field[1:]: spec.get(field) for field in fields}
+        found.append(invalid("spec", shown, detail))
     for field in ("minAvailable", "maxUnavailable"):
         int_or_percent(found, spec.get(field), f"spec.{field}")
+        at_most_all(found, spec.get(field), f"spec.{field}")
+    found += label_selector(spec.get("selector"), "spec.selector")
     policy = spec.get("unhealthyPodEvictionPolicy")
     if policy is not None and policy not in {"AlwaysAllow", "IfHealthyBudget"}:
         supported = ("AlwaysAllow", "IfHealthyBudget")
         found.append(not_supported("spec.unhealthyPodEvictionPolicy", policy, supported))
-    return found + label_selector(spec.get("selector"), "spec.selector")
+    return found

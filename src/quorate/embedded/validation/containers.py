@@ -14,6 +14,7 @@ _STANDARD = frozenset(("cpu", "memory", "ephemeral-storage"))
 _NO_PROBES = "may not be set for init containers without restartPolicy=Always"
 _SIDECAR_ONLY = ("lifecycle", "livenessProbe", "readinessProbe", "startupProbe")
 PORT_RANGE = "must be between 1 and 65535, inclusive"
+_NOT_FOR_CONTAINERS = "must be a standard resource for containers"
 NEGATIVE = "must be greater than or equal to 0"
 
 
@@ -161,14 +162,15 @@ def quantity(found: list[Cause], amount: str, path: str, *, whole: bool = False)
 
 
 def _resource_name(name: str) -> names.Messages:
-    if names.label_key(name):
-        return names.label_key(name)
-    if "/" not in name and name not in _STANDARD and not name.startswith("hugepages-"):
-        return (
-            "must be a standard resource type or fully qualified",
-            "must be a standard resource for containers",
-        )
-    return ()
+    found = names.label_key(name)
+    if "/" in name:
+        # As a quota the name gets a prefix, so it may be that much shorter.
+        foreign = "kubernetes.io/" not in name
+        broken = foreign and (name.startswith("requests.") or names.label_key(f"requests.{name}"))
+        return (*found, "doesn't follow extended resource name standard") if broken else found
+    if name in _STANDARD or name.startswith("hugepages-"):
+        return found
+    return (*(found or ("must be a standard resource type or fully qualified",)), _NOT_FOR_CONTAINERS)
 
 
 def _may_overcommit(name: str) -> bool:

@@ -55,7 +55,7 @@ def _job_spec(found: list[Cause], spec: Json, path: str) -> None:
         found.append(not_supported(f"{path}.completionMode", mode, _COMPLETION_MODES))
     if mode == "Indexed" and spec.get("completions") is None:
         found.append(required(f"{path}.completions", "when completion mode is Indexed"))
-    if mode != "Indexed":
+    if mode in {None, "NonIndexed"}:
         indexed = [one for one in ("backoffLimitPerIndex", "maxFailedIndexes") if spec.get(one) is not None]
         found += [invalid(f"{path}.{one}", spec[one], "requires indexed completion mode") for one in indexed]
     found += template(spec, f"{path}.template")

@@ -13,6 +13,7 @@ _ANNOTATION_BYTES = 256 * 1024
 _NAME_SUFFIX = "aaaaa"
 _FIXED = ("name", "namespace", "uid", "creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds")
 _ORPHAN, _FOREGROUND = "orphan", "foregroundDeletion"
+_STANDARD_FINALIZERS = frozenset((_ORPHAN, _FOREGROUND, "kubernetes"))
 _DELETION_FINALIZERS = frozenset((_ORPHAN, _FOREGROUND))
 
 
@@ -112,6 +113,16 @@ def _finalizers(meta: Json) -> list[Cause]:
         detail = f"finalizer {_ORPHAN} and {_FOREGROUND} cannot be both set"
         found.append(invalid(path, finalizers, detail))
     return found
+
+
+def bare_finalizers(meta: Json) -> list[Cause]:
+    """Objects of built-in kinds take finalizers of others only by full name."""
+    detail = "name is neither a standard finalizer name nor is it fully qualified"
+    return [
+        invalid(f"metadata.finalizers[{index}]", one, detail)
+        for index, one in enumerate(meta.get("finalizers") or ())
+        if "/" not in one and one not in _STANDARD_FINALIZERS
+    ]
 
 
 def unchanged(found: list[Cause], new: Json, old: Json, path: str, *fields: str) -> None:

@@ -66,21 +66,20 @@ def _toleration(found: list[Cause], toleration: Json, path: str) -> None:
 
 
 def _spread(found: list[Cause], constraints: list[Json], path: str) -> None:
-    taken: set[tuple[str, str]] = set()
+    pairs = [(one.get("topologyKey", ""), one.get("whenUnsatisfiable", "")) for one in constraints]
     for index, constraint in enumerate(constraints):
         where = f"{path}[{index}]"
         if constraint.get("maxSkew", 0) <= 0:
             found.append(
                 invalid(f"{where}.maxSkew", constraint.get("maxSkew", 0), "must be greater than zero")
             )
-        key, action = constraint.get("topologyKey", ""), constraint.get("whenUnsatisfiable", "")
+        key, action = pairs[index]
         if not key:
             found.append(required(f"{where}.topologyKey", "can not be empty"))
         if action not in _UNSATISFIABLE:
             found.append(not_supported(f"{where}.whenUnsatisfiable", action, _UNSATISFIABLE))
-        if (key, action) in taken:
+        if (key, action) in pairs[index + 1 :]:
             found.append(duplicate(f"{where}.{{topologyKey, whenUnsatisfiable}}", f"{{{key}, {action}}}"))
-        taken.add((key, action))
         found += label_selector(constraint.get("labelSelector"), f"{where}.labelSelector")
 
 
@@ -111,8 +110,7 @@ def _pod_term(found: list[Cause], term: Json, path: str) -> None:
     key = term.get("topologyKey", "")
     if not key:
         found.append(required(f"{path}.topologyKey", "can not be empty"))
-    else:
-        found += [invalid(f"{path}.topologyKey", key, message) for message in names.label_key(key)]
+    found += [invalid(f"{path}.topologyKey", key, message) for message in names.label_key(key)]
 
 
 def _node_affinity(found: list[Cause], affinity: Json, path: str) -> None:

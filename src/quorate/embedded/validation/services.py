@@ -14,8 +14,6 @@ def service(obj: Json) -> list[Cause]:
     found: list[Cause] = []
     spec = obj["spec"]
     kind, headless = spec["type"], spec.get("clusterIP") == "None"
-    if kind not in _TYPES:
-        found.append(not_supported("spec.type", kind, _TYPES))
     if kind == "ExternalName":
         if not spec.get("externalName"):
             found.append(required("spec.externalName"))
@@ -26,6 +24,8 @@ def service(obj: Json) -> list[Cause]:
         found.append(invalid("spec.clusterIPs[0]", "None", detail))
     if spec["sessionAffinity"] not in {"ClientIP", "None"}:
         found.append(not_supported("spec.sessionAffinity", spec["sessionAffinity"], ("ClientIP", "None")))
+    if kind not in _TYPES:
+        found.append(not_supported("spec.type", kind, _TYPES))
     if spec.get("selector"):
         labels(found, spec["selector"], "spec.selector")
     _ports(found, spec)

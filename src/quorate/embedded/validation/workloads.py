@@ -37,34 +37,49 @@ def int_or_percent(found: list[Cause], value: int | str | None, path: str) -> No
     if isinstance(value, str):
         if not re.fullmatch("[0-9]+%", value):
             found.append(invalid(path, value, _PERCENT))
-        elif int(value[:-1]) > 100 and path.endswith(("maxUnavailable", "minAvailable")):
-            found.append(invalid(path, value, "must not be greater than 100%"))
     elif value is not None and value < 0:
         found.append(invalid(path, value, NEGATIVE))
+
+
+def at_most_all(found: list[Cause], value: int | str | None, path: str) -> None:
+    if isinstance(value, str) and re.fullmatch("[0-9]+%", value) and int(value[:-1]) > 100:
+        found.append(invalid(path, value, "must not be greater than 100%"))
+
+
+def _strategy(found: list[Cause], spec: Json, field: str, supported: tuple[str, ...]) -> None:
+    """The type of a strategy; the value is shown as Go shows it, by the names of its own fields."""
+    kind = spec[field]["type"]
+    if kind not in supported:
+        shown = {"Type": kind, "RollingUpdate": spec[field].get("rollingUpdate")}
+        found.append(not_supported(f"spec.{field}", shown, supported))
 
 
 def _selector_and_template(found: list[Cause], spec: Json, kind: str) -> None:
     selector = spec.get("selector")
     if selector is None:
         found.append(required("spec.selector"))
+        # No selector matches nothing.
+        found.append(_mismatch(spec))
     else:
         broken = label_selector(selector, "spec.selector")
         found += broken
         if is_empty(selector):
             detail = f"empty selector is invalid for {kind}"
             found.append(invalid("spec.selector", selector, detail))
-        elif not broken:
-            _match(found, selector, spec)
+        elif not broken and not selects(selector, _template_labels(spec)):
+            found.append(_mismatch(spec))
     found += template(spec, "spec.template")
     policy = spec["template"]["spec"]["restartPolicy"]
     if policy != "Always":
         found.append(not_supported("spec.template.spec.restartPolicy", policy, ("Always",)))
 
 
-def _match(found: list[Cause], selector: Json, spec: Json) -> None:
-    labels = spec["template"]["metadata"].get("labels") or {}
-    if not selects(selector, labels):
-        found.append(invalid("spec.template.metadata.labels", labels, _MISMATCH))
+def _template_labels(spec: Json) -> Json:
+    return spec["template"]["metadata"].get("labels") or {}
+
+
+def _mismatch(spec: Json) -> Cause:
+    return invalid("spec.template.metadata.labels", _template_labels(spec), _MISMATCH)
 
 
 def deployment(obj: Json) -> list[Cause]:
@@ -72,6 +87,7 @@ def deployment(obj: Json) -> list[Cause]:
     spec = obj["spec"]
     counts(found, spec, *_COUNTS)
     _selector_and_template(found, spec, "deployment")
+    _strategy(found, spec, "strategy", ("Recreate", "RollingUpdate"))
     _deployment_strategy(found, spec["strategy"])
     deadline = spec.get("progressDeadlineSeconds")
     if deadline is not None and deadline <= (spec.get("minReadySeconds") or 0):
@@ -92,11 +108,10 @@ def _deployment_strategy(found: list[Cause], strategy: Json) -> None:
         surge, unavailable = rolling["maxSurge"], rolling["maxUnavailable"]
         int_or_percent(found, unavailable, f"{path}.rollingUpdate.maxUnavailable")
         int_or_percent(found, surge, f"{path}.rollingUpdate.maxSurge")
+        at_most_all(found, unavailable, f"{path}.rollingUpdate.maxUnavailable")
         if {surge, unavailable} <= {0, "0%"}:
             detail = "may not be 0 when `maxSurge` is 0"
             found.append(invalid(f"{path}.rollingUpdate.maxUnavailable", unavailable, detail))
-    else:
-        found.append(not_supported(f"{path}.type", strategy["type"], ("Recreate", "RollingUpdate")))
 
 
 def replica_set(obj: Json) -> list[Cause]:
@@ -110,30 +125,27 @@ def daemon_set(obj: Json) -> list[Cause]:
     found: list[Cause] = []
     counts(found, obj["spec"], *_COUNTS)
     _selector_and_template(found, obj["spec"], "daemonset")
-    strategy = obj["spec"]["updateStrategy"]
-    if strategy["type"] not in {"RollingUpdate", "OnDelete"}:
-        found.append(
-            not_supported("spec.updateStrategy.type", strategy["type"], ("RollingUpdate", "OnDelete"))
-        )
+    _strategy(found, obj["spec"], "updateStrategy", ("RollingUpdate", "OnDelete"))
     return found
 
 
 def stateful_set(obj: Json) -> list[Cause]:
     found: list[Cause] = []
     spec = obj["spec"]
+    if spec["podManagementPolicy"] not in {"OrderedReady", "Parallel"}:
+        detail = "must be 'OrderedReady' or 'Parallel'"
+        found.append(invalid("spec.podManagementPolicy", spec["podManagementPolicy"], detail))
+    strategy = spec["updateStrategy"]
+    rolling = strategy.get("rollingUpdate")
+    if strategy["type"] not in {"RollingUpdate", "OnDelete"}:
+        shown = {"Type": strategy["type"], "RollingUpdate": rolling}
+        found.append(invalid("spec.updateStrategy", shown, "must be 'RollingUpdate' or 'OnDelete'"))
+    counts(found, rolling or {}, "partition", path="spec.updateStrategy.rollingUpdate")
+    unavailable = (rolling or {}).get("maxUnavailable")
+    int_or_percent(found, unavailable, "spec.updateStrategy.rollingUpdate.maxUnavailable")
     counts(found, spec, *_COUNTS)
     counts(found, spec.get("ordinals") or {}, "start", path="spec.ordinals")
     _selector_and_template(found, spec, "statefulset")
-    if spec["podManagementPolicy"] not in {"OrderedReady", "Parallel"}:
-        detail = 'must be "OrderedReady" or "Parallel"'
-        found.append(invalid("spec.podManagementPolicy", spec["podManagementPolicy"], detail))
-    strategy = spec["updateStrategy"]
-    if strategy["type"] not in {"RollingUpdate", "OnDelete"}:
-        detail = 'must be "RollingUpdate" or "OnDelete"'
-        found.append(invalid("spec.updateStrategy", strategy, detail))
-    rolling = strategy.get("rollingUpdate") or {}
-    counts(found, rolling, "partition", path="spec.updateStrategy.rollingUpdate")
-    int_or_percent(found, rolling.get("maxUnavailable"), "spec.updateStrategy.rollingUpdate.maxUnavailable")
     return found
 
 
