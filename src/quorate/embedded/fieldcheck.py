@@ -2,8 +2,6 @@
 
 from typing import Any
 
-import msgspec
-
 from quorate.api.meta import Json
 from quorate.embedded import fieldset
 from quorate.embedded.fieldwalk import element
@@ -11,7 +9,7 @@ from quorate.embedded.shape import Shape, Sort, list_key
 
 _OBJECTS = frozenset({Sort.STRUCT, Sort.MAP})
 _NUMBERS = frozenset({Sort.INTEGER, Sort.NUMBER})
-_TEXTS = frozenset({Sort.STRING, Sort.TIME, Sort.BYTES})
+_TEXTS = frozenset({Sort.STRING, Sort.TIME, Sort.MICRO_TIME, Sort.BYTES})
 
 
 def complaints(shape: Shape, config: Json) -> str:
@@ -26,7 +24,7 @@ def _check(shape: Shape, value: Any, path: str, found: list[str]) -> None:
         return
     if shape.sort in _OBJECTS:
         if not isinstance(value, dict):
-            found.append(f"{path}: expected map, got {_shown(value)}")
+            found.append(f"{path}: expected map, got &{{{_go(value)}}}")
             return
         for name, child in value.items():
             deeper = shape.fields.get(name) or shape.element
@@ -36,13 +34,13 @@ def _check(shape: Shape, value: Any, path: str, found: list[str]) -> None:
                 _check(deeper, child, f"{path}.{name}", found)
     elif shape.sort is Sort.LIST:
         _check_list(shape, value, path, found)
-    elif (wanted := _mismatch(shape, value)) is not None:
-        found.append(f"{path}: expected {wanted}, got {_shown(value)}")
+    elif (why := _mismatch(shape, value)) is not None:
+        found.append(f"{path}: expected {why}")
 
 
 def _check_list(shape: Shape, value: Any, path: str, found: list[str]) -> None:
     if not isinstance(value, list):
-        found.append(f"{path}: expected list, got {_shown(value)}")
+        found.append(f"{path}: expected list, got &{{{_go(value)}}}")
         return
     item_shape = shape.child("")
     seen: set[str] = set()
@@ -80,18 +78,41 @@ def _is_compound(item: Any) -> bool:
 
 
 def _mismatch(shape: Shape, value: Any) -> str | None:
-    """The type a scalar should have had."""
+    """What a scalar should have been and what it is, down to the Go syntax of the real server's message."""
     is_number = isinstance(value, int | float) and not isinstance(value, bool)
-    if shape.sort in _NUMBERS:
-        return None if is_number else "numeric (int or float)"
-    if shape.sort in _TEXTS:
-        return None if isinstance(value, str) else "string"
-    if shape.sort is Sort.BOOLEAN:
-        return None if isinstance(value, bool) else "boolean"
-    if shape.sort in {Sort.INT_OR_STRING, Sort.QUANTITY}:
-        return None if is_number or isinstance(value, str) else "any scalar"
+    is_text = isinstance(value, str)
+    if shape.sort in _NUMBERS and not is_number:
+        return f"numeric (int or float), got {_go_type(value)}"
+    if shape.sort in _TEXTS and not is_text:
+        shown = f"{value}" if is_number else _go(value)
+        return f"string, got &value.valueUnstructured{{Value:{shown}}}"
+    if shape.sort is Sort.BOOLEAN and not isinstance(value, bool):
+        return f"boolean, got &{{{_go(value)}}}"
+    if shape.sort in {Sort.INT_OR_STRING, Sort.QUANTITY} and not (is_number or is_text):
+        return f"any scalar, got &{{{_go(value)}}}"
     return None
 
 
-def _shown(value: Any) -> str:
-    return msgspec.json.encode(value).decode()
+def _go_type(value: Any) -> str:
+    match value:
+        case bool():
+            return "bool"
+        case str():
+            return "string"
+        case list():
+            return "[]interface {}"
+        case _:
+            return "map[string]interface {}"
+
+
+def _go(value: Any) -> str:
+    """A value as Go's %v prints it."""
+    match value:
+        case bool():
+            return str(value).lower()
+        case list():
+            return f"[{' '.join(_go(item) for item in value)}]"
+        case dict():
+            return f"map[{' '.join(f'{name}:{_go(value[name])}' for name in sorted(value))}]"
+        case _:
+            return str(value)

@@ -30,6 +30,7 @@ class Sort(Enum):
     INT_OR_STRING = auto()
     QUANTITY = auto()
     TIME = auto()
+    MICRO_TIME = auto()
     BYTES = auto()
     ANY = auto()  # anything; ownership of it is atomic unless `granular`
 
@@ -69,10 +70,10 @@ GRANULAR = Shape(Sort.ANY, go="interface {}")
 GRANULAR.element = GRANULAR
 
 _SPECIAL = {
-    "io.k8s.apimachinery.pkg.util.intstr.IntOrString": Shape(Sort.INT_OR_STRING, go="intstr.IntOrString"),
+    "io.k8s.apimachinery.pkg.util.intstr.IntOrString": Shape(Sort.INT_OR_STRING, go="int32"),
     "io.k8s.apimachinery.pkg.api.resource.Quantity": Shape(Sort.QUANTITY, go="resource.Quantity"),
-    "io.k8s.apimachinery.pkg.apis.meta.v1.Time": Shape(Sort.TIME, go="v1.Time"),
-    "io.k8s.apimachinery.pkg.apis.meta.v1.MicroTime": Shape(Sort.TIME, go="v1.MicroTime"),
+    "io.k8s.apimachinery.pkg.apis.meta.v1.Time": Shape(Sort.TIME, go="string"),
+    "io.k8s.apimachinery.pkg.apis.meta.v1.MicroTime": Shape(Sort.MICRO_TIME, go="string"),
 }
 _compiled: dict[str, Shape] = dict(_SPECIAL)
 _SCALARS = {
@@ -152,7 +153,7 @@ def _scalar(node: Json) -> Shape:
     if node.get("format") == "byte":
         return Shape(Sort.BYTES, go="[]uint8")
     if node.get("format") == "date-time" and sort is Sort.STRING:
-        return Shape(Sort.TIME, go="v1.Time")
+        return Shape(Sort.TIME, go="string")
     if node.get("format") == "int32":
         go = "int32"
     return Shape(sort, go=go)
@@ -160,7 +161,8 @@ def _scalar(node: Json) -> Shape:
 
 def _map(node: Json, element: Shape) -> Shape:
     atomic = node.get("x-kubernetes-map-type") == "atomic"
-    return Shape(Sort.MAP, go=f"map[string]{element.go}", element=element, atomic=atomic)
+    go = "v1.ResourceList" if element.sort is Sort.QUANTITY else f"map[string]{element.go}"
+    return Shape(Sort.MAP, go=go, element=element, atomic=atomic)
 
 
 def _list(node: Json, element: Shape) -> Shape:

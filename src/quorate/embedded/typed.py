@@ -130,10 +130,10 @@ def _scalar(shape: Shape, value: Any, way: Way) -> Any:  # noqa: PLR0911 - one r
             return value
         case Sort.INT_OR_STRING if kind is str or (kind is int and value in INT32):
             return value
-        case Sort.QUANTITY if kind in {str, int, float}:
+        case Sort.QUANTITY:
             return _quantity(value)
-        case Sort.TIME if kind is str:
-            return _time(value, micro=shape.go == "v1.MicroTime")
+        case Sort.TIME | Sort.MICRO_TIME if kind is str:
+            return _time(value, micro=shape.sort is Sort.MICRO_TIME)
         case Sort.BYTES if kind is str:
             return _bytes(value)
     raise _wrong(value, shape, way)
