@@ -1,0 +1,70 @@
+"""Answers of API servers made comparable: what differs from run to run is replaced by what it is."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+Json = dict[str, Any]
+
+BY_KEY = {
+    "uid": "<uid>",
+    "resourceVersion": "<version>",
+    "continue": "<token>",
+    "storageVersionHash": "<hash>",
+    "creationTimestamp": "<time>",
+    "deletionTimestamp": "<time>",
+    "lastTransitionTime": "<time>",
+    "lastUpdateTime": "<time>",
+    "lastProbeTime": "<time>",
+    "startTime": "<time>",
+    "time": "<time>",
+}
+UID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
+AGE = re.compile(r"\d+(ms|s)")
+EMPTY: tuple[Any, ...] = (None, "")
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """A status code and the decoded body; a watch's events as a list; warnings from the header."""
+
+    code: int
+    body: Any
+    warnings: tuple[str, ...] = ()
+
+
+def normal(answer: Answer, only: tuple[str, ...] = ()) -> Json:
+    body = answer.body
+    if only and isinstance(body, dict):
+        body = {key: value for key, value in body.items() if key in only}
+    return {"code": answer.code, "warnings": list(answer.warnings), "body": _normal("", body, "")}
+
+
+def _normal(key: str, value: Any, generated: str) -> Any:
+    if isinstance(value, dict):
+        if key == "columnDefinitions":
+            value = {**value, "description": "<documentation>"}
+        prefix = str(value.get("generateName", ""))
+        return {name: _normal(name, each, prefix) for name, each in value.items()}
+    if isinstance(value, list):
+        return [_normal(key, each, "") for each in value]
+    if key in BY_KEY and value not in EMPTY:
+        return BY_KEY[key]
+    if not isinstance(value, str):
+        return value
+    if key == "name" and generated and value.startswith(generated):
+        return "<generated>"
+    return "<age>" if AGE.fullmatch(value) else UID.sub("<uid>", value)
+
+
+def differences(left: Any, right: Any, path: str = "") -> Iterator[str]:
+    """The leaves that differ, as `path: left / right`."""
+    if isinstance(left, dict) and isinstance(right, dict):
+        for key in sorted({*left, *right}):
+            yield from differences(left.get(key, "(absent)"), right.get(key, "(absent)"), f"{path}.{key}")
+    elif isinstance(left, list) and isinstance(right, list) and len(left) == len(right):
+        for place, pair in enumerate(zip(left, right, strict=True)):
+            yield from differences(*pair, f"{path}[{place}]")
+    elif left != right or type(left) is not type(right):
+        yield f"{path.lstrip('.')}: {left!r} / {right!r}"

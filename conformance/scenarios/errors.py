@@ -1,0 +1,132 @@
+"""What a server answers to requests that are wrong."""
+
+from conformance.scenarios.step import Json, Step, config_map, get, post, put, scenario
+
+
+def named(name: str, **meta: object) -> Json:
+    return config_map(name) | {"metadata": {"name": name, **meta}}
+
+
+SCENARIOS = (
+    scenario(
+        "things that are not there",
+        get("configmaps/absent"),
+        get("nonsense"),
+        get("nonsense/one"),
+        get("/apis/example.test/v1/things"),
+        get("/apis/apps/v9/deployments"),
+        get("/api/v1/namespaces/absent/configmaps/one"),
+        get("configmaps/one/status"),
+        get("/nowhere"),
+    ),
+    scenario(
+        "methods that are not served",
+        Step("PUT", "configmaps", config_map("one")),
+        Step("POST", "configmaps/one", config_map("one")),
+        Step("PATCH", "configmaps", {}),
+        Step("DELETE", "/api/v1/namespaces"),
+    ),
+    scenario(
+        "bodies that are not read",
+        Step("POST", "configmaps", "{broken"),
+        Step("POST", "configmaps", "[]"),
+        Step("POST", "configmaps", ""),
+        Step("POST", "configmaps", config_map("one"), "text/plain"),
+        post("configmaps", {"apiVersion": "v1", "kind": "ConfigMap"}),
+        post("configmaps", {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "one"}}),
+        post("configmaps", {"apiVersion": "v2", "kind": "ConfigMap", "metadata": {"name": "one"}}),
+        post("configmaps", {"metadata": {"name": "one"}}),
+        post("configmaps", {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": 1}}),
+        post("configmaps", config_map("one") | {"data": {"a": 1}}),
+        post("configmaps", config_map("one") | {"data": ["a"]}),
+    ),
+    scenario(
+        "field validation",
+        post("configmaps?fieldValidation=Strict", config_map("one") | {"extra": 1}),
+        post("configmaps?fieldValidation=Warn", config_map("one") | {"extra": 1}),
+        post("configmaps?fieldValidation=Ignore", config_map("two") | {"extra": 1}),
+        post("configmaps?fieldValidation=Sometimes", config_map("three")),
+    ),
+    scenario(
+        "metadata that is refused",
+        post("configmaps", named("Upper")),
+        post("configmaps", named("a" * 254)),
+        post("configmaps", named("-a")),
+        post("configmaps", named("one", labels={"bad key": "v"})),
+        post("configmaps", named("one", labels={"k": "bad value!"})),
+        post("configmaps", named("one", annotations={"bad key": "v"})),
+        post("configmaps", named("one", namespace="other")),
+        post("configmaps", named("one", finalizers=["nodomain"])),
+        post("configmaps", named("one", ownerReferences=[{"kind": "Pod", "name": "p"}])),
+        post("configmaps", named("one", resourceVersion="5")),
+        post("configmaps", {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {}}),
+    ),
+    scenario(
+        "replace that is refused",
+        put("configmaps/one", config_map("one")),
+        post("configmaps", config_map("one")),
+        put("configmaps/one", config_map("two")),
+        put("configmaps/one", named("one", namespace="other")),
+        put("configmaps/one", named("one", resourceVersion="abc")),
+    ),
+    scenario(
+        "namespaces that are not there",
+        post("/api/v1/namespaces/absent/configmaps", config_map("one")),
+        post(
+            "/api/v1/namespaces", {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "Bad_Name"}}
+        ),
+    ),
+    scenario(
+        "objects that are invalid",
+        post(
+            "secrets", {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "s"}, "data": {"k": "***"}}
+        ),
+        post(
+            "secrets",
+            {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "s"}, "data": {"a b": "YQ=="}},
+        ),
+        post("services", {"apiVersion": "v1", "kind": "Service", "metadata": {"name": "s"}, "spec": {}}),
+        post(
+            "services",
+            {
+                "apiVersion": "v1",
+                "kind": "Service",
+                "metadata": {"name": "1s"},
+                "spec": {"ports": [{"port": 0}]},
+            },
+        ),
+        post(
+            "/apis/apps/v1/namespaces/{ns}/deployments",
+            {
+                "apiVersion": "apps/v1",
+                "kind": "Deployment",
+                "metadata": {"name": "d"},
+                "spec": {"replicas": -1},
+            },
+        ),
+        post(
+            "/apis/apps/v1/namespaces/{ns}/deployments",
+            {
+                "apiVersion": "apps/v1",
+                "kind": "Deployment",
+                "metadata": {"name": "d"},
+                "spec": {
+                    "selector": {"matchLabels": {"a": "b"}},
+                    "template": {
+                        "metadata": {"labels": {"a": "c"}},
+                        "spec": {"containers": [{"name": "a", "image": "i"}]},
+                    },
+                },
+            },
+        ),
+        post(
+            "/apis/policy/v1/namespaces/{ns}/poddisruptionbudgets",
+            {
+                "apiVersion": "policy/v1",
+                "kind": "PodDisruptionBudget",
+                "metadata": {"name": "p"},
+                "spec": {"minAvailable": 1, "maxUnavailable": 1},
+            },
+        ),
+    ),
+)
