@@ -77,5 +77,5 @@ def test_a_step_with_its_own_follow_up_sees_the_outcomes_and_is_not_failed() -> 
         seen.append(str(result))
         return None
 
-    run(Adapter(Step(PLAN, after=after)), Reply(409, status(409, "Conflict")), times=1)
+    run(Adapter(Step(PLAN, after=after, settles_failures=True)), Reply(409, status(409, "Conflict")), times=1)
     assert seen == ["1 conflict"]

@@ -35,12 +35,14 @@ EXPECTED = {Outcome.CONFLICT, Outcome.GONE, Outcome.REFUSED_BY_BUDGET, Outcome.S
 class Step:
     """What a reconcile asks for: a plan, and when to look again even if nothing changes.
 
-    `after` sees the outcomes; a controller that gives it has its own back-off and says when to look again.
+    `after` sees the outcomes and may say when to look again. What was not done brings the key back after its
+    back-off, unless the controller settles failures itself, in `after`.
     """
 
     plan: Plan = field(default_factory=Plan)
     again_seconds: float | None = None
     after: Callable[[Result], float | None] | None = None
+    settles_failures: bool = False
 
 
 class Controller(Protocol[K]):
@@ -92,7 +94,7 @@ class Loop(Generic[K]):
         except Exception:
             log.exception("%s %s failed", self._controller.name, key)
             return self._failed(key)
-        if result.unmet and not step.after:
+        if result.unmet and not step.settles_failures:
             self._report(key, result)
             return self._failed(key)
         self._keys.done(key)

@@ -96,6 +96,7 @@ class Scheduler:
         return Step(
             msgspec.structs.replace(plan, changes=(*plan.changes, *told)),
             after=partial(self._after, is_waiting=is_waiting),
+            settles_failures=True,
         )
 
     def _changed(self, kind: Kind, old: Object | None, new: Object | None) -> None:

@@ -56,8 +56,12 @@ class Writer:
         return Result(tuple(outcomes[index] for index in range(len(numbered))))
 
     async def _write_all(self, places: Sequence[Place], outcomes: dict[int, Written]) -> None:
-        waiting = iter(by_object(places))
-        width = min(self._concurrency, len(places))
+        chains = by_object(places)
+        waiting = iter(chains)
+        width = min(self._concurrency, len(chains))
+        if width == 1:
+            await self._work_off(waiting, outcomes)
+            return
         async with asyncio.TaskGroup() as group:
             for _ in range(width):
                 group.create_task(self._work_off(waiting, outcomes))
