@@ -4,12 +4,17 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
+from cryptography.hazmat.primitives import serialization
+from cryptography.hazmat.primitives.asymmetric import ec
+
 from quorate.api.meta import Json
 from quorate.embedded.apiserver import ApiServer
 from quorate.embedded.discovery import builtin_resources
+from quorate.embedded.options import User
 from quorate.embedded.registry import Registry
 from quorate.embedded.server import HttpServer
-from quorate.embedded.store import Store
+from quorate.embedded.store import Key, Store
+from quorate.embedded.tokens import Authenticator
 
 
 def config_map(name: str, in_namespace: str = "default") -> Json:
@@ -44,10 +49,21 @@ async def api_server(*namespaces: str, store: Store | None = None) -> ApiServer:
     return api
 
 
+def authenticator(api: ApiServer, static: dict[str, User]) -> Authenticator:
+    """One that knows these tokens and those of the service accounts."""
+    key = ec.generate_private_key(ec.SECP256R1()).private_bytes(
+        serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
+    )
+
+    def account(in_namespace: str, name: str) -> Json | None:
+        return api.store.get(Key("", "serviceaccounts", in_namespace, name))
+
+    return Authenticator(key, account, now=api.now, static=static)
+
+
 @dataclass(frozen=True)
 class Served:
     url: str
-    token: str
     api: ApiServer
 
 
@@ -58,6 +74,6 @@ async def serving() -> AsyncIterator[Served]:
     server = HttpServer(api)
     await server.start("127.0.0.1", 0)
     try:
-        yield Served(f"http://127.0.0.1:{server.port}", "", api)
+        yield Served(f"http://127.0.0.1:{server.port}", api)
     finally:
         await server.stop()

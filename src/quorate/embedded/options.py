@@ -13,13 +13,14 @@ Propagation = Literal["Foreground", "Background", "Orphan"]
 
 @dataclass(frozen=True, slots=True)
 class User:
-    name: str = "system:apiserver"
-    groups: tuple[str, ...] = ("system:masters", "system:authenticated")
+    name: str
+    groups: tuple[str, ...] = ()
     uid: str = ""
     extra: dict[str, list[str]] = field(default_factory=dict)
 
 
-SYSTEM = User()
+# The server itself and the parts that live with it in this process.
+SYSTEM = User("system:apiserver", ("system:masters", "system:authenticated"))
 
 
 @dataclass(frozen=True, slots=True)
