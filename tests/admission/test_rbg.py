@@ -1,0 +1,75 @@
+import msgspec
+import pytest
+
+from quorate.admission.rbg import review
+from quorate.api.meta import Json
+from quorate.api.rbg import RoleBasedGroup
+
+TEMPLATE: Json = {"spec": {"containers": [{"name": "a"}]}}
+
+
+def group(roles: list[Json], name: str = "llm", **spec: object) -> RoleBasedGroup:
+    return msgspec.convert({"metadata": {"name": name}, "spec": {"roles": roles, **spec}}, RoleBasedGroup)
+
+
+def role(name: str = "prefill", **fields: object) -> Json:
+    return {"name": name, "template": TEMPLATE, **fields}
+
+
+def errors(new: RoleBasedGroup) -> list[str]:
+    return [str(fault) for fault in review(new).errors]
+
+
+def test_the_example_of_the_design_passes() -> None:
+    placement = {"segmentSize": {"prefill": 10, "decode": 5}, "progression": "OrderedReady"}
+    requirements = [{"strategy": {"segmentPlacement": placement}}]
+    new = group([role(replicas=100), role("decode", replicas=50)], coordinationRequirements=requirements)
+    assert review(new) == ((), ())
+
+
+def test_segments_name_roles_and_have_a_size() -> None:
+    requirements = [{"strategy": {"segmentPlacement": {"segmentSize": {"prefill": 0, "router": 1}}}}]
+    at = "spec.coordinationRequirements[0].strategy.segmentPlacement.segmentSize"
+    assert errors(group([role()], coordinationRequirements=requirements)) == [
+        f"{at}.prefill: Invalid value: 0: must be greater than or equal to 1",
+        f'{at}.router: role "router" does not exist: the group has prefill',
+    ]
+
+
+@pytest.mark.parametrize(
+    ("rolling", "text"),
+    [
+        ({"maxSurge": 0, "maxUnavailable": "10%"}, "maxSurge and maxUnavailable cannot both be 0"),
+        ({"partition": "76%"}, "partition 4 must be less than replicas 4"),
+    ],
+)
+def test_a_rollout_needs_room(rolling: Json, text: str) -> None:
+    (error,) = errors(group([role(replicas=4, rolloutStrategy={"rollingUpdate": rolling})]))
+    assert error.endswith(text)
+
+
+def test_a_role_has_one_pattern() -> None:
+    (error,) = errors(group([role(standalonePattern={"template": TEMPLATE})]))
+    assert error.startswith("spec.roles[0]: a role has one of template, standalonePattern")
+
+
+def test_a_role_without_pods_warns() -> None:
+    (warning,) = review(group([{"name": "prefill"}])).warnings
+    assert str(warning) == "spec.roles[0]: no pattern and no template is given: the role gets no pods"
+
+
+def test_templates_are_found_by_name() -> None:
+    pattern = {"templateRef": {"name": "base"}}
+    roles: list[Json] = [{"name": "prefill", "standalonePattern": pattern}]
+    assert errors(group(roles, roleTemplates=[{"name": "base", "template": TEMPLATE}])) == []
+    assert errors(group(roles)) == [
+        'spec.roles[0].templateRef: template "base" not found in spec.roleTemplates'
+    ]
+
+
+def test_circles_and_doubles_are_named() -> None:
+    assert errors(group([role("a", dependencies=["b"]), role("b", dependencies=["a"])])) == [
+        "spec.roles[0].dependencies: cycle detected for role 'a'"
+    ]
+    assert errors(group([role("a"), role("a")]))[0] == 'spec.roles[0].name: "a" is the name of two roles'
+    assert errors(group([role()], name="a.b"))[0].startswith('metadata.name: "a.b" is not a valid DNS label')
