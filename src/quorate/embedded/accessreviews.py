@@ -15,13 +15,12 @@ _RESOURCE_FIELDS = ("verbs", "apiGroups", "resources", "resourceNames")
 
 
 class _Review:
-    """Names a review kind in errors."""
+    """Names a review in refusals, which a kube-apiserver words without its kind."""
 
-    group = _GROUP
+    group, kind, plural = _GROUP, "", ""
 
-    def __init__(self, kind: str) -> None:
-        self.kind = kind
-        self.plural = f"{kind.lower()}s"
+
+_REVIEW = _Review()
 
 
 def self_access(authorizer: Authorizer, body: Json, user: User) -> Json:
@@ -31,18 +30,19 @@ def self_access(authorizer: Authorizer, body: Json, user: User) -> Json:
 
 def subject_access(authorizer: Authorizer, body: Json, namespace: str = "") -> Json:
     """SubjectAccessReview, or with a namespace LocalSubjectAccessReview: may they."""
-    kind = "LocalSubjectAccessReview" if namespace else "SubjectAccessReview"
     spec = body.get("spec") or {}
     if not spec.get("user") and not spec.get("groups"):
         detail = "at least one of user or group must be specified"
-        raise errors.invalid(_Review(kind), "", [invalid("spec.user", spec.get("user") or "", detail)])
+        raise errors.invalid(_REVIEW, "", [invalid("spec.user", spec.get("user") or "", detail)])
     inside = (spec.get("resourceAttributes") or {}).get("namespace", "")
     if namespace and inside != namespace:
         cause = invalid("spec.resourceAttributes.namespace", inside, "must match metadata.namespace")
-        raise errors.invalid(_Review(kind), "", [cause])
+        raise errors.invalid(_REVIEW, "", [cause])
     extra = spec.get("extra") or {}
     user = User(spec.get("user") or "", tuple(spec.get("groups") or ()), spec.get("uid") or "", extra)
-    return _answered(authorizer, body, user, kind)
+    return _answered(
+        authorizer, body, user, "LocalSubjectAccessReview" if namespace else "SubjectAccessReview"
+    )
 
 
 def self_rules(authorizer: Authorizer, body: Json, user: User) -> Json:
@@ -67,7 +67,7 @@ def self_rules(authorizer: Authorizer, body: Json, user: User) -> Json:
 
 def _answered(authorizer: Authorizer, body: Json, user: User, kind: str) -> Json:
     spec = body.get("spec") or {}
-    decision = authorizer.decide(_attributes(spec, user, kind))
+    decision = authorizer.decide(_attributes(spec, user))
     status: Json = {"allowed": decision.allowed}
     if decision.reason:
         status["reason"] = decision.reason
@@ -79,19 +79,19 @@ def _head(body: Json, kind: str) -> Json:
     return {"kind": kind, "apiVersion": api_version, "metadata": body.get("metadata") or {}}
 
 
-def _attributes(spec: Json, user: User, kind: str) -> Attributes:
+def _attributes(spec: Json, user: User) -> Attributes:
     about, url = spec.get("resourceAttributes"), spec.get("nonResourceAttributes")
     if url is not None and about is None:
-        return Attributes(user, url.get("verb") or "", path=_path(url, kind))
+        return Attributes(user, url.get("verb") or "", path=_path(url))
     if about is not None and url is None:
         fields = ("verb", "group", "resource", "subresource", "name", "namespace")
         return Attributes(user, *(about.get(field) or "" for field in fields))
-    raise errors.invalid(_Review(kind), "", [invalid("spec.resourceAttributes", about, _EITHER)])
+    raise errors.invalid(_REVIEW, "", [invalid("spec.resourceAttributes", about, _EITHER)])
 
 
-def _path(url: Json, kind: str) -> str:
+def _path(url: Json) -> str:
     path: str = url.get("path") or ""
     if not path:
         causes: list[Cause] = [required("spec.nonResourceAttributes.path")]
-        raise errors.invalid(_Review(kind), "", causes)
+        raise errors.invalid(_REVIEW, "", causes)
     return path

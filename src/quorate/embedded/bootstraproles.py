@@ -68,9 +68,11 @@ _READABLE: dict[str, tuple[str, ...]] = {
     ),
     "apps": (
         "controllerrevisions",
+        "daemonsets",
+        "daemonsets/status",
         *(
             f"{plural}{tail}"
-            for plural in ("daemonsets", "deployments", "replicasets", "statefulsets")
+            for plural in ("deployments", "replicasets", "statefulsets")
             for tail in ("", "/scale", "/status")
         ),
     ),

@@ -23,6 +23,8 @@ from quorate.api.meta import Json
 from quorate.embedded import pki
 from quorate.embedded.causes import invalid
 from quorate.embedded.errors import ApiError, bad_request, unauthorized
+from quorate.embedded.errors import invalid as invalid_object
+from quorate.embedded.objectmeta import new_uid
 from quorate.embedded.options import User
 
 ANONYMOUS = User("system:anonymous", ("system:unauthenticated",))
@@ -32,6 +34,15 @@ _ACCOUNT = "system:serviceaccount"
 _HEADER = {"alg": "ES256", "typ": "JWT"}
 _HALF = 32
 _SHORTEST, _LONGEST, _USUAL = 600, 2**32, 3600
+
+
+class _TokenRequest:
+    """Names the kind in refusals."""
+
+    group, kind, plural = "authentication.k8s.io", "TokenRequest", "tokenrequests"
+
+
+_REQUEST = _TokenRequest()
 
 # The stored service account of a namespace and name, or None.
 Accounts = Callable[[str, str], Json | None]
@@ -107,17 +118,24 @@ class Authenticator:
         if not isinstance(seconds, int):
             raise bad_request("spec.expirationSeconds must be a whole number of seconds")
         if seconds < _SHORTEST:
-            raise _too_short(account["metadata"]["name"], seconds)
+            detail = "may not specify a duration less than 10 minutes"
+            raise invalid_object(_REQUEST, "", [invalid("spec.expirationSeconds", seconds, detail)])
         if seconds > _LONGEST:
-            raise bad_request("may not specify a duration larger than 2^32 seconds")
+            detail = "may not specify a duration larger than 2^32 seconds"
+            raise invalid_object(_REQUEST, "", [invalid("spec.expirationSeconds", seconds, detail)])
         audiences = list(spec.get("audiences") or [AUDIENCE])
         token = self.issue(account, seconds=seconds, audiences=audiences, bound=spec.get("boundObjectRef"))
         metadata = account["metadata"]
         return {
             "kind": "TokenRequest",
             "apiVersion": "authentication.k8s.io/v1",
-            "metadata": {"name": metadata["name"], "namespace": metadata["namespace"]},
-            "spec": {**spec, "audiences": audiences, "expirationSeconds": seconds},
+            "metadata": {
+                "name": metadata["name"],
+                "namespace": metadata["namespace"],
+                "uid": new_uid(),
+                "creationTimestamp": timestamp(int(self._now())),
+            },
+            "spec": {"boundObjectRef": None, **spec, "audiences": audiences, "expirationSeconds": seconds},
             "status": {"token": token, "expirationTimestamp": timestamp(int(self._now()) + seconds)},
         }
 
@@ -127,7 +145,7 @@ class Authenticator:
         try:
             user = self.bearer(token)
         except ApiError:
-            status: Json = {"user": {}, "error": "[invalid bearer token]"}
+            status: Json = {"user": {}, "error": "invalid bearer token"}
         else:
             status = {"authenticated": True, "user": user_info(user), "audiences": [AUDIENCE]}
         return {**body, "metadata": body.get("metadata") or {}, "status": status}
@@ -200,11 +218,6 @@ def self_subject_review(user: User, timestamp: str) -> Json:
         "metadata": {"creationTimestamp": timestamp},
         "status": {"userInfo": user_info(user)},
     }
-
-
-def _too_short(name: str, seconds: int) -> ApiError:
-    cause = invalid("spec.expirationSeconds", seconds, "may not specify a duration less than 10 minutes")
-    return bad_request(f'TokenRequest.authentication.k8s.io "{name}" is invalid: {cause}')
 
 
 def _encoded(data: bytes) -> str:

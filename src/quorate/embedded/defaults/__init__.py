@@ -20,6 +20,7 @@ _DEFAULTS: dict[tuple[str, str], Callable[[Json], None]] = {
     ("", "Namespace"): cluster.namespace,
     ("", "Node"): cluster.node,
     ("", "Secret"): cluster.secret,
+    ("", "Event"): cluster.event,
     ("", "PersistentVolume"): storage.persistent_volume,
     ("", "PersistentVolumeClaim"): storage.persistent_volume_claim,
     ("apps", "Deployment"): workloads.deployment,

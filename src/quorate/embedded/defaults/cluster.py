@@ -27,6 +27,12 @@ def secret(obj: Json) -> None:
     obj["type"] = obj.get("type") or "Opaque"
 
 
+def event(obj: Json) -> None:
+    """A real server prints the times of an event even where there are none."""
+    for field in ("eventTime", "firstTimestamp", "lastTimestamp"):
+        obj.setdefault(field, None)
+
+
 def priority_class(obj: Json) -> None:
     fill(obj, preemptionPolicy="PreemptLowerPriority")
     # Go's zero value is printed: value has no omitempty.

@@ -107,6 +107,10 @@ def _job(obj: Json) -> None:
     spec["selector"] = {**selector, "matchLabels": {**(selector.get("matchLabels") or {}), **owned}}
 
 
+def _persistent_volume(obj: Json) -> None:
+    obj["status"]["lastPhaseTransitionTime"] = obj["metadata"].get("creationTimestamp")
+
+
 def _namespace(obj: Json) -> None:
     spec = obj["spec"]
     finalizers = spec.get("finalizers") or []
@@ -122,6 +126,7 @@ def _daemon_set(obj: Json) -> None:
 _PREPARE: dict[tuple[str, str], Callable[[Json], None]] = {
     ("", "Pod"): _pod,
     ("", "Namespace"): _namespace,
+    ("", "PersistentVolume"): _persistent_volume,
     ("apps", "DaemonSet"): _daemon_set,
     ("batch", "Job"): _job,
 }

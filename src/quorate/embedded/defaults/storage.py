@@ -25,6 +25,8 @@ def persistent_volume(obj: Json) -> None:
     if not spec.get("persistentVolumeReclaimPolicy"):
         spec["persistentVolumeReclaimPolicy"] = "Retain"
     _canonicalise(spec.get("capacity"))
+    if spec.get("hostPath") is not None:
+        spec["hostPath"].setdefault("type", "")
     status = obj.setdefault("status", {})
     status["phase"] = status.get("phase") or "Pending"
 

@@ -1,5 +1,6 @@
 """Rules of containers: names, images, ports, environment, mounts, resources."""
 
+import re
 from collections.abc import Collection
 
 from quorate.api.meta import Json
@@ -15,6 +16,10 @@ _NO_PROBES = "may not be set for init containers without restartPolicy=Always"
 _SIDECAR_ONLY = ("lifecycle", "livenessProbe", "readinessProbe", "startupProbe")
 PORT_RANGE = "must be between 1 and 65535, inclusive"
 _NOT_FOR_CONTAINERS = "must be a standard resource for containers"
+_ENV_NAME = "a valid environment variable name must consist only of printable ASCII characters other than '='"
+_ENV_SOURCE = (
+    "must specify one of: `fieldRef`, `resourceFieldRef`, `configMapKeyRef`, `secretKeyRef` or `fileKeyRef`"
+)
 NEGATIVE = "must be greater than or equal to 0"
 
 
@@ -95,9 +100,14 @@ def _environment(found: list[Cause], entries: list[Json], path: str) -> None:
     for index, entry in enumerate(entries):
         if not entry.get("name"):
             found.append(required(f"{path}[{index}].name"))
-        if entry.get("valueFrom") and entry.get("value"):
+        elif not re.fullmatch(r"[ -<>-~]+", entry["name"]):
+            found.append(invalid(f"{path}[{index}].name", entry["name"], _ENV_NAME))
+        source = entry.get("valueFrom")
+        if source is not None and entry.get("value"):
             detail = "may not be specified when `value` is not empty"
             found.append(invalid(f"{path}[{index}].valueFrom", "", detail))
+        elif source is not None and not source:
+            found.append(invalid(f"{path}[{index}].valueFrom", "", _ENV_SOURCE))
 
 
 def _mounts(found: list[Cause], mounts: list[Json], path: str, volumes: Collection[str]) -> None:
@@ -127,6 +137,9 @@ def resources(found: list[Cause], asked: Json, path: str) -> None:
                 _within(found, name, (request, limits[name]), f"{path}.requests")
         elif not _may_overcommit(name):
             found.append(required(f"{path}.limits", "Limit must be set for non overcommitable resources"))
+    named = limits.keys() | requests.keys()
+    if any(name.startswith("hugepages-") for name in named) and not named & {"cpu", "memory"}:
+        found.append(forbidden(path, "HugePages require cpu or memory"))
 
 
 def _within(found: list[Cause], name: str, pair: tuple[str, str], path: str) -> None:
