@@ -9,7 +9,7 @@ import re
 import time
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Self
 
 import aiohttp
 
@@ -17,7 +17,7 @@ from conformance.answers import Answer, differences, normal
 from conformance.scenarios.step import Scenario, Step
 from quorate.kube.auth import Connection
 
-SETUP_SECONDS = 15.0
+SETUP_SECONDS = 5.0
 REFERENCE = re.compile(r"\$(rv|uid|continue)(\d*)")
 Json = dict[str, Any]
 
@@ -51,15 +51,20 @@ async def compare(embedded: Connection, real: Connection, scenarios: Iterable[Sc
             answers = await asyncio.gather(
                 left.replay(scenario, namespace), right.replay(scenario, namespace)
             )
-            for place, (step, *pair) in enumerate(zip(scenario.steps, *answers, strict=True)):
+            for place, (step, ours, theirs) in enumerate(zip(scenario.steps, *answers, strict=True)):
                 result.requests += 1
-                leaves = (
-                    [] if step.is_setup else list(differences(*(normal(each, step.only) for each in pair)))
-                )
+                leaves = _leaves(step, ours, theirs)
                 if leaves:
                     request = f"{step.method} {step.path} ({step.accept.rpartition('as=')[2][:5]})"
                     result.differences.append(Difference(scenario.name, place, request, tuple(leaves)))
     return result
+
+
+def _leaves(step: Step, ours: Answer, theirs: Answer) -> list[str]:
+    if step.is_setup:
+        failed = [str(each.body) for each in (ours, theirs) if each.code >= 400]
+        return [f"not set up: {text}" for text in failed]
+    return list(differences(normal(ours, step.only), normal(theirs, step.only)))
 
 
 class Server:
@@ -69,7 +74,7 @@ class Server:
         self._connection = connection
         self._session = aiohttp.ClientSession()
 
-    async def __aenter__(self) -> "Server":
+    async def __aenter__(self) -> Self:
         return self
 
     async def __aexit__(self, *_: object) -> None:
@@ -88,11 +93,11 @@ class Server:
     async def _set_up(self, step: Step, namespace: str, answers: list[Answer]) -> Answer:
         """Repeat until it is served: controllers need a moment."""
         deadline = time.monotonic() + SETUP_SECONDS
-        while (
-            answer := await self._send(step, namespace, answers)
-        ).code == 404 and time.monotonic() < deadline:
+        while True:
+            answer = await self._send(step, namespace, answers)
+            if answer.code != 404 or time.monotonic() > deadline:
+                return answer
             await asyncio.sleep(0.05)
-        return answer
 
     async def _send(self, step: Step, namespace: str, answers: list[Answer]) -> Answer:
         path = step.path if step.path.startswith("/") else f"/api/v1/namespaces/{namespace}/{step.path}"

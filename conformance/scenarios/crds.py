@@ -53,7 +53,7 @@ SPEC: Json = {
         {"rule": "self.size != 7", "message": "size must not be 7"},
         {
             "rule": "!has(self.name) || self.size > 1",
-            "messageExpression": "'too small: ' + string(self.size)",
+            "messageExpression": "'a name needs more than size 1'",
         },
         {"rule": "self.size >= oldSelf.size", "message": "size must not shrink", "fieldPath": ".size"},
     ],

@@ -19,7 +19,8 @@ PARTIAL_LIST = "application/json;as=PartialObjectMetadataList;v=v1;g=meta.k8s.io
 class Step:
     """One request; a path without a leading slash is below the core group's namespace of the scenario.
 
-    `is_setup` repeats a request until it is served and compares nothing; `only` compares nothing but these top-level fields of the answer (beside its status code).
+    `only` compares nothing but these top-level fields of the answer (beside its status code); `is_setup` repeats
+    a request until it is served, and compares nothing.
     """
 
     method: str
