@@ -36,6 +36,10 @@ TABLE: tuple[tuple[str, str, str, str, str], ...] = (
     ("lws", "lws_validation", ANY, "lws_admission", "LeaderWorkerSet admission"),
     ("lws", "lws_defaulting", ANY, "lws_admission", "LeaderWorkerSet admission"),
     ("lws", ANY, ANY, "lws", "LeaderWorkerSet controller"),
+    ("rbg", ANY, "validate_group_name", "rbg_admission", "RoleBasedGroup admission"),
+    ("rbg", ANY, "validate_rolling_update", "rbg_admission", "RoleBasedGroup admission"),
+    ("rbg", ANY, "validate_role_templates", "rbg_admission", "RoleBasedGroup admission"),
+    ("rbg", ANY, "dependency_levels", "rbg_admission", "order of roles"),
     ("rbg", ANY, ANY, "rbg", "RoleBasedGroup controller"),
 )
 

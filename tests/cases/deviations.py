@@ -363,6 +363,14 @@ def _prints_floats(m: Mismatch) -> bool:
     return bool(number.sub(lambda found: str(int(float(found[0]))), m.expected) == m.got)
 
 
+def _has_no_patch(m: Mismatch) -> bool:
+    return m.got["ok"] is True and "patch" not in m.case["input"].get("role", {"patch": None})
+
+
+def _is_instance_set(m: Mismatch) -> bool:
+    return m.got["ok"] is True and _dig(m.case, "input", "role", "workloadKind") == "InstanceSet"
+
+
 def _is_null_subdomain(m: Mismatch) -> bool:
     return m.got == "" and str(m.expected).endswith("cannot set subdomainPolicy as null")
 
@@ -382,6 +390,10 @@ ADMISSION_RULES: dict[str, tuple[Rule, ...]] = {
             _leaves_no_room_for_pods,
         ),
         Rule("no null policy", "null takes the default, so that it never gets here", _is_null_subdomain),
+    ),
+    "rbg_validate_role_templates": (
+        Rule("no patch needed", "a template reference without a patch takes it as it is", _has_no_patch),
+        Rule("one engine", "the same engine runs every role, so templates work for each", _is_instance_set),
     ),
     "lws_schema": (
         Rule("whole numbers", "numbers are written out, as kube-apiserver 1.37 does", _prints_floats),
