@@ -233,8 +233,9 @@ def test_custom_columns() -> None:
     assert cells == {"Name": "x", "Min": 4, "Ready": "True", "Queue": "q", "Absent": None, "Age": "65s"}
 
 
-def test_kinds_without_columns_show_name_and_age() -> None:
-    assert shown("example.com", "Thing", {}) == {"Name": "x", "Age": "65s"}
+def test_kinds_without_columns_show_when_they_were_made() -> None:
+    assert shown("", "LimitRange", {}) == {"Name": "x", "Created At": CREATED}
+    assert shown("example.com", "Thing", {}, definition={"name": "v1"}) == {"Name": "x", "Age": "65s"}
 
 
 @pytest.mark.parametrize(

@@ -284,6 +284,20 @@ def test_priority_classes() -> None:
     assert [str(cause) for cause in found] == ["value: Forbidden: may not be changed in an update."]
 
 
+def test_a_claim_is_bound_once_and_may_grow() -> None:
+    spec = {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}}
+    old = default("", "PersistentVolumeClaim", {"metadata": {"name": "c", "namespace": "d"}, "spec": spec})
+    new = copy.deepcopy(old)
+    new["spec"] |= {"volumeName": "v", "resources": {"requests": {"storage": "2Gi"}}}
+    assert validate_update("", "PersistentVolumeClaim", new, old) == []
+    again = copy.deepcopy(new)
+    again["spec"]["volumeName"] = "other"
+    [cause] = validate_update("", "PersistentVolumeClaim", again, new)
+    assert cause.message.startswith(
+        "Forbidden: spec is immutable after creation except resources.requests and"
+    )
+
+
 def test_a_budget_takes_one_bound() -> None:
     obj = {"metadata": {"name": "b", "namespace": "d"}, "spec": {"minAvailable": 1, "maxUnavailable": 1}}
     shown = '{"MinAvailable":1,"Selector":null,"MaxUnavailable":1,"UnhealthyPodEvictionPolicy":null}'

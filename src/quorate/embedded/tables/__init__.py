@@ -1,6 +1,6 @@
 """Server-side printing: the Table that kubectl asks for in place of a list, with the columns people know.
 
-One printer per kind in one table; custom kinds print by their definition, any other kind by name and age.
+One printer per kind in one table; custom kinds print by their definition.
 """
 
 from collections.abc import Iterable
@@ -46,7 +46,7 @@ def table(
     `include` is the includeObject of the request: None, Metadata (also if empty) or Object. `metadata` is
     that of the list, or empty. Watches leave the headers out after their first event.
     """
-    printer = _PRINTERS.get((resource.group, resource.kind)) or custom.printer(resource.definition)
+    printer = _printer(resource)
     return {
         "kind": "Table",
         "apiVersion": _API_VERSION,
@@ -56,15 +56,21 @@ def table(
     }
 
 
+def _printer(resource: Printed) -> Printer:
+    if resource.definition is not None:
+        return custom.printer(resource.definition)
+    return _PRINTERS.get((resource.group, resource.kind), custom.PLAIN)
+
+
 def _row(printer: Printer, resource: Printed, obj: Json, include: str, now: float) -> Json:
     row: Json = {"cells": printer.cells(obj, now)}
     phase = (obj.get("status") or {}).get("phase") if resource.kind == "Pod" else None
     if phase in _FINISHED:
         reason = {"reason": phase, "message": _FINISHED[phase]}
         row["conditions"] = [{"type": "Completed", "status": "True", **reason}]
-    if include == "Object":
-        row["object"] = obj
-    elif include != "None":
+    if include in {"Object", "None"}:
+        row["object"] = obj if include == "Object" else None
+    else:
         row["object"] = {
             "kind": "PartialObjectMetadata",
             "apiVersion": _API_VERSION,

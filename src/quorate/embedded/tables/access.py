@@ -1,11 +1,7 @@
-"""The rows of roles, role bindings and webhook configurations."""
+"""The rows of role bindings and webhook configurations."""
 
 from quorate.api.meta import Json
-from quorate.embedded.tables.printer import NAME, Cell, Column, Printer, age, columns, name
-
-
-def role(obj: Json, _now: float) -> list[Cell]:
-    return [name(obj), obj["metadata"].get("creationTimestamp", "")]
+from quorate.embedded.tables.printer import NAME, Cell, Printer, age, columns, name
 
 
 def role_binding(obj: Json, now: float) -> list[Cell]:
@@ -26,13 +22,10 @@ def webhooks(obj: Json, now: float) -> list[Cell]:
 
 _RBAC = "rbac.authorization.k8s.io"
 _HOOKS = "admissionregistration.k8s.io"
-_ROLE = Printer((NAME, Column("Created At", "date")), role)
 _BINDING = Printer(columns(NAME, "Role", "Age", "Users+", "Groups+", "ServiceAccounts+"), role_binding)
 _WEBHOOKS = Printer(columns(NAME, "#Webhooks", "Age"), webhooks)
 
 PRINTERS = {
-    (_RBAC, "Role"): _ROLE,
-    (_RBAC, "ClusterRole"): _ROLE,
     (_RBAC, "RoleBinding"): _BINDING,
     (_RBAC, "ClusterRoleBinding"): _BINDING,
     (_HOOKS, "MutatingWebhookConfiguration"): _WEBHOOKS,

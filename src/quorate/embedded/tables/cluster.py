@@ -181,10 +181,6 @@ def runtime_class(obj: Json, now: float) -> list[Cell]:
     return [name(obj), text(obj, "handler"), age(obj, now)]
 
 
-def definition(obj: Json, _now: float) -> list[Cell]:
-    return [name(obj), obj["metadata"].get("creationTimestamp", "")]
-
-
 _EVENT = Printer(
     columns(
         *(
@@ -242,10 +238,7 @@ PRINTERS = {
     ("storage.k8s.io", "CSINode"): Printer(columns(NAME, "#Drivers", "Age"), csi_node),
     ("node.k8s.io", "RuntimeClass"): Printer(columns(NAME, "Handler", "Age"), runtime_class),
     ("scheduling.k8s.io", "PriorityClass"): Printer(
-        columns(NAME, "#Value", "?Global-Default", "Age", "PreemptionPolicy+"), priority_class
+        columns(NAME, "#Value", "?Global-Default", "Age", "PreemptionPolicy"), priority_class
     ),
     ("coordination.k8s.io", "Lease"): Printer(columns(NAME, "Holder", "Age"), lease),
-    ("apiextensions.k8s.io", "CustomResourceDefinition"): Printer(
-        (NAME, Column("Created At", "date")), definition
-    ),
 }

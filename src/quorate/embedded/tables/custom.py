@@ -1,4 +1,4 @@
-"""The rows of custom kinds, from the additionalPrinterColumns of their definition."""
+"""The rows of custom kinds, from the additionalPrinterColumns of their definition, and of kinds without columns."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -14,13 +14,21 @@ _AGE_PATH = ".metadata.creationTimestamp"
 _NUMBERS = {"integer": int, "number": float}
 
 
-def printer(definition: Json | None) -> Printer:
+def printer(definition: Json) -> Printer:
     """The printer of one served version; name and age where the definition names no columns."""
-    named = (definition or {}).get("additionalPrinterColumns") or ()
+    named = definition.get("additionalPrinterColumns") or ()
     paths = [(column["jsonPath"], column["type"]) for column in named]
     if not paths:
         return Printer(columns(NAME, "Age"), lambda obj, now: _row(obj, now, ((_AGE_PATH, "date"),)))
     return Printer((NAME, *map(_column, named)), lambda obj, now: _row(obj, now, paths))
+
+
+def _created(obj: Json, _now: float) -> list[Cell]:
+    return [name(obj), obj["metadata"].get("creationTimestamp", "")]
+
+
+# Built-in kinds without columns of their own show when they were made, not how old they are.
+PLAIN = Printer((NAME, Column("Created At", "date")), _created)
 
 
 def _column(column: Json) -> Column:

@@ -51,6 +51,7 @@ _UPDATE_RULES: dict[tuple[str, str], Callable[[Json, Json], list[Cause]]] = {
     ("", "Node"): cluster.node_update,
     ("", "ConfigMap"): cluster.frozen_update,
     ("", "Secret"): cluster.frozen_update,
+    ("", "PersistentVolumeClaim"): cluster.persistent_volume_claim_update,
     ("apps", "Deployment"): workloads.selector_update,
     ("apps", "ReplicaSet"): workloads.selector_update,
     ("apps", "DaemonSet"): workloads.selector_update,

@@ -87,7 +87,9 @@ def _subject(found: list[Cause], subject: Json, path: str, *, namespaced: bool) 
 def role_binding_update(new: Json, old: Json) -> list[Cause]:
     if new["roleRef"] == old["roleRef"]:
         return []
-    return [invalid("roleRef", new["roleRef"], "cannot change roleRef")]
+    # Shown as Go shows it, by the names of its own fields.
+    shown = {"APIGroup": new["roleRef"]["apiGroup"], "Kind": new["roleRef"].get("kind", "")}
+    return [invalid("roleRef", {**shown, "Name": new["roleRef"].get("name", "")}, "cannot change roleRef")]
 
 
 def webhooks(obj: Json) -> list[Cause]:

@@ -18,6 +18,7 @@ _HIGHEST_PRIORITY = 1_000_000_000
 _SYSTEM_PRIORITIES = {"system-cluster-critical": 2_000_000_000, "system-node-critical": 2_000_001_000}
 _MAX_BYTES = 1024 * 1024
 _PREEMPTION = ("PreemptLowerPriority", "Never")
+_CLAIM_MAY_CHANGE = frozenset(("volumeAttributesClassName",))
 _FROZEN = "field is immutable when `immutable` is set"
 
 
@@ -130,6 +131,24 @@ def persistent_volume_claim(obj: Json) -> list[Cause]:
     elif not _is_positive(storage):
         found.append(invalid("spec.resources[storage]", storage, "must be greater than zero"))
     return found
+
+
+def persistent_volume_claim_update(new: Json, old: Json) -> list[Cause]:
+    def fixed(spec: Json) -> Json:
+        kept = {field: value for field, value in spec.items() if field not in _CLAIM_MAY_CHANGE}
+        return {**kept, "resources": {**spec["resources"], "requests": None}}
+
+    after, before = new["spec"], old["spec"]
+    # A claim takes its volume and its class once.
+    taken = {field: after.get(field) for field in ("volumeName", "storageClassName") if not before.get(field)}
+    if fixed(after) == fixed(
+        {**before, **{name: value for name, value in taken.items() if value is not None}}
+    ):
+        return []
+    changed = sorted(field for field in after.keys() | before.keys() if after.get(field) != before.get(field))
+    listed = "\n".join(f"spec.{field}" for field in changed)
+    detail = "spec is immutable after creation except resources.requests and volumeAttributesClassName"
+    return [forbidden("spec", f"{detail} for bound claims\n{listed}\n")]
 
 
 def _is_positive(amount: str) -> bool:

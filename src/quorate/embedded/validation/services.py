@@ -4,7 +4,7 @@ from quorate.api.meta import Json
 from quorate.embedded.causes import Cause, duplicate, forbidden, invalid, not_supported, required
 from quorate.embedded.validation import names
 from quorate.embedded.validation.containers import PORT_RANGE
-from quorate.embedded.validation.metadata import IMMUTABLE, labels
+from quorate.embedded.validation.metadata import labels
 
 _TYPES = ("ClusterIP", "ExternalName", "LoadBalancer", "NodePort")
 _PROTOCOLS = ("SCTP", "TCP", "UDP")
@@ -74,5 +74,5 @@ def service_update(new: Json, old: Json) -> list[Cause]:
     if "ExternalName" in {after["type"], before["type"]} or not before.get("clusterIP"):
         return []
     if after.get("clusterIP") and after["clusterIP"] != before["clusterIP"]:
-        return [invalid("spec.clusterIPs[0]", after["clusterIP"], IMMUTABLE)]
+        return [invalid("spec.clusterIPs[0]", [after["clusterIP"]], "may not change once set")]
     return []
