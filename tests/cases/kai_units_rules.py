@@ -128,6 +128,17 @@ def _missing(case: Json) -> Outcome:
     return _compared(case, sum(unit.members.values()) if unit else 0, case["want"], "tasks_to_allocate")
 
 
+def _allocatable(case: Json) -> Outcome:
+    """In a trial, members that were evicted are looked for a place again."""
+    states = [
+        "Pending" if status == "Releasing" and not case["is_real_allocation"] else status
+        for status in case["task_statuses"]
+    ]
+    pods = [{"status": status} for status in states]
+    _, active, live = _built({"podsets": [{"name": "a", "min": 1, "pods": pods}]})
+    return _compared(case, live["a"] - active["a"], case["want"], "tasks_to_allocate")
+
+
 def _leaf(case: Json) -> Outcome:
     # The table of elastic leaves says nowhere that its leaves have a minimum of two.
     minimum = case.get("min_available", 2)
@@ -222,6 +233,7 @@ TABLES: dict[str, Callable[[Json], Outcome]] = {
     "Test_GetTasksToAllocate": _allocate,
     "Test_GetTasksToAllocate_MinSubGroupZero": _allocate,
     "Test_getNumTasksToAllocate": _missing,
+    "Test_getNumAllocatableTasks": _allocatable,
     "TestIsReadyForScheduling": _leaf,
     "TestIsGangSatisfied": _leaf,
     "TestIsElastic": _leaf,

@@ -7,7 +7,7 @@ from typing import NamedTuple
 from quorate.api.core import Pod
 from quorate.api.podgroup import GroupStatus
 from quorate.rules.membership import ACTIVE, HOLDING, MemberState, leaf_of, state_of
-from quorate.rules.podresources import requested
+from quorate.rules.podresources import Amounts, requested
 from quorate.rules.tree import ROOT, Group, Tree
 from quorate.status.amounts import total
 
@@ -16,6 +16,13 @@ class Member(NamedTuple):
     pod: Pod
     leaf: str
     state: MemberState
+    asks: Amounts
+
+    @property
+    def holds_node(self) -> bool:
+        """Those on their way out included."""
+        is_leaving = self.state is MemberState.STOPPING and bool(self.pod.spec.node_name)
+        return is_leaving or self.state in HOLDING
 
 
 class Roll(NamedTuple):
@@ -34,7 +41,9 @@ class Roll(NamedTuple):
 def roll(tree: Tree, pods: Sequence[Pod]) -> Roll:
     oldest_first = sorted(pods, key=lambda pod: (pod.metadata.creation_timestamp, pod.metadata.name))
     placed = [(pod, leaf_of(tree, pod)) for pod in oldest_first]
-    members = tuple(Member(pod, leaf, state_of(pod)) for pod, leaf in placed if leaf is not None)
+    members = tuple(
+        Member(pod, leaf, state_of(pod), requested(pod.spec)) for pod, leaf in placed if leaf is not None
+    )
     return Roll(members, tuple(pod for pod, leaf in placed if leaf is None))
 
 
@@ -47,32 +56,26 @@ def table(tree: Tree, found: Roll, holds: Mapping[str, bool]) -> list[GroupStatu
     return [_row(group, counts[group.name], satisfied=holds[name]) for name, group in tree.groups.items()]
 
 
-def requests(found: Roll) -> dict[str, int]:
+def requests(found: Roll) -> Amounts:
     """What all members that have not ended ask for."""
     wanting = HOLDING | {MemberState.PENDING}
-    return total(requested(member.pod.spec) for member in found.members if member.state in wanting)
+    return total(member.asks for member in found.members if member.state in wanting)
 
 
-def holdings(found: Roll) -> dict[str, int]:
-    """What members hold on nodes, those on their way out included."""
-    return total(requested(member.pod.spec) for member in found.members if _holds(member))
+def holdings(found: Roll) -> Amounts:
+    """What members hold on nodes."""
+    return total(member.asks for member in found.members if member.holds_node)
 
 
-def core_holdings(found: Roll, core: Mapping[str, int]) -> dict[str, int]:
+def core_holdings(found: Roll, core: Mapping[str, int]) -> Amounts:
     """What the core holds: of each leaf its oldest active members; ended ones hold nothing."""
     left = dict(core)
     parts = []
     for member in found.members:
         if member.state in ACTIVE and left.get(member.leaf, 0):
             left[member.leaf] -= 1
-            parts.append(requested(member.pod.spec) if _holds(member) else {})
+            parts.append(member.asks if member.holds_node else {})
     return total(parts)
-
-
-def _holds(member: Member) -> bool:
-    return member.state in HOLDING or (
-        member.state is MemberState.STOPPING and bool(member.pod.spec.node_name)
-    )
 
 
 def _row(group: Group, counts: Counter[str], *, satisfied: bool) -> GroupStatus:
