@@ -1,9 +1,11 @@
 import asyncio
 from collections.abc import Awaitable, Callable
+from pathlib import Path
 
 import pytest
 
 from quorate.api.core import POD
+from quorate.kube.auth import Connection, TokenFile
 from quorate.kube.client import Client, Request
 from quorate.kube.errors import (
     AlreadyExists,
@@ -16,6 +18,7 @@ from quorate.kube.errors import (
     NotFound,
     ServerFailed,
     TooManyRequests,
+    Unauthorized,
 )
 from tests.fakes.api_server import Reply, ScriptedServer, scripted, scripted_client, status
 
@@ -151,5 +154,33 @@ def test_a_user_agent_is_sent() -> None:
         server.on("GET", PATH, Reply(body={}))
         await client.send(GET)
         assert server.seen[0].headers["User-Agent"].startswith("quorate/")
+
+    with_server(check)
+
+
+def test_an_expired_token_is_read_again_once(tmp_path: Path) -> None:
+    async def check() -> None:
+        (tmp_path / "token").write_text("old")
+        async with scripted() as server:
+            credentials = TokenFile(tmp_path / "token")
+            async with Client(Connection(server.url, credentials)) as client:
+                server.on(
+                    "GET", PATH, Reply(body={}), Reply(401, status(401, "Unauthorized")), Reply(body={})
+                )
+                await client.send(GET)
+                (tmp_path / "token").write_text("new")
+                await client.send(GET)
+                sent = [seen.headers["Authorization"] for seen in server.seen]
+                assert sent == ["Bearer old", "Bearer old", "Bearer new"]
+
+    asyncio.run(check())
+
+
+def test_a_rejected_credential_is_not_tried_for_ever() -> None:
+    async def check(server: ScriptedServer, client: Client) -> None:
+        server.on("GET", PATH, Reply(401, status(401, "Unauthorized", "who are you")))
+        with pytest.raises(Unauthorized, match="who are you"):
+            await client.send(GET)
+        assert len(server.seen) == 2
 
     with_server(check)

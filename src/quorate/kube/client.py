@@ -21,7 +21,7 @@ from yarl import URL
 from quorate.kube import metrics
 from quorate.kube.auth import Connection
 from quorate.kube.errors import KubeError, Unauthorized, error_of_answer, translate
-from quorate.kube.retry import ATTEMPTS, delays, may_repeat
+from quorate.kube.retry import ATTEMPTS, asked_wait, delays, may_repeat
 
 JSON = "application/json"
 MERGE_PATCH = "application/merge-patch+json"
@@ -80,23 +80,26 @@ class Client:
     async def send(self, request: Request) -> bytes:
         """The answer's body; failures are retried where that is safe, then raised as a `KubeError`."""
         started = time.perf_counter()
+        try:
+            return await self._persist(request)
+        finally:
+            metrics.REQUEST_SECONDS.labels(request.verb).observe(time.perf_counter() - started)
+
+    async def _persist(self, request: Request) -> bytes:
         waits = delays(self._chance)
         renewed = False
         for attempt in range(1, self._attempts + 1):
             try:
                 return await self._once(request)
             except Unauthorized:
-                if renewed:
+                if renewed or attempt == self._attempts:
                     raise
                 renewed = True
-                self.connection.credentials.invalidate()
             except KubeError as error:
                 if attempt == self._attempts or not may_repeat(error, repeatable=request.repeatable):
                     raise
                 metrics.RETRIES.labels(type(error).__name__).inc()
-                await asyncio.sleep(max(next(waits), getattr(error, "retry_after", None) or 0.0))
-            finally:
-                metrics.REQUEST_SECONDS.labels(request.verb).observe(time.perf_counter() - started)
+                await asyncio.sleep(max(next(waits), asked_wait(error)))
         raise AssertionError("the last attempt returns or raises")
 
     @contextlib.asynccontextmanager

@@ -8,6 +8,7 @@ import random
 from collections.abc import Iterator
 
 from quorate.kube.errors import (
+    ApiError,
     BudgetExhausted,
     ConnectionFailed,
     ConnectionLost,
@@ -19,6 +20,7 @@ from quorate.kube.errors import (
 BASE_SECONDS = 0.05
 CAP_SECONDS = 8.0
 ATTEMPTS = 6
+LONGEST_ASKED_SECONDS = 30.0
 
 
 def delays(chance: random.Random, base: float = BASE_SECONDS, cap: float = CAP_SECONDS) -> Iterator[float]:
@@ -39,3 +41,8 @@ def may_repeat(error: KubeError, *, repeatable: bool) -> bool:
             return repeatable
         case _:
             return False
+
+
+def asked_wait(error: KubeError) -> float:
+    """The wait a server asks for; a long one is cut, because the caller's plan gets old meanwhile."""
+    return min(error.retry_after or 0.0, LONGEST_ASKED_SECONDS) if isinstance(error, ApiError) else 0.0
