@@ -1,0 +1,126 @@
+"""Fake nodes for a real API server: `python -m conformance.kubelet KUBECONFIG SHAPES`.
+
+Makes the nodes, keeps them alive, and lets pods that are bound to them run and end as the embedded kubelets do.
+It looks at all pods again and again, which is enough for a test cluster.
+"""
+
+import asyncio
+import sys
+import time
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import msgspec
+
+from quorate.api.core import LEASE, NODE, POD
+from quorate.api.meta import Json, Kind
+from quorate.embedded.nodes import node_shapes, nodes_of
+from quorate.kube.client import Client
+from quorate.kube.errors import KubeError
+from quorate.kube.kubeconfig import connect
+from quorate.kube.resources import (
+    Scope,
+    apply_request,
+    delete_request,
+    pages,
+    status_request,
+)
+from quorate.plan import Apply, Delete, Ref, SetStatus
+from quorate.workloads.builtin import podstatus
+from quorate.workloads.builtin.fakery import behaviour
+from quorate.workloads.builtin.instants import epoch, rfc3339
+
+LOOK_SECONDS = 0.2
+BEAT_SECONDS = 10.0
+START_SECONDS = 0.5
+LEASES = "kube-node-lease"
+
+
+class Kubelets:
+    def __init__(self, client: Client, nodes: list[Json]) -> None:
+        self._client = client
+        self._nodes = {node["metadata"]["name"]: node for node in nodes}
+        self._seen: dict[str, float] = {}
+        self._beat = 0.0
+
+    async def run(self) -> None:
+        for node in self._nodes.values():
+            await self._apply(NODE, "", {key: value for key, value in node.items() if key != "status"})
+        while True:
+            try:
+                await self._heartbeat()
+                async for pod in self._pods():
+                    await self._look(pod)
+            except KubeError as error:
+                print(f"kubelet: {error}", file=sys.stderr, flush=True)
+            await asyncio.sleep(LOOK_SECONDS)
+
+    async def _heartbeat(self) -> None:
+        now = time.time()
+        if now - self._beat < BEAT_SECONDS:
+            return
+        self._beat = now
+        at = rfc3339(now)
+        for name, node in self._nodes.items():
+            ready = {
+                "type": "Ready",
+                "status": "True",
+                "reason": "KubeletReady",
+                "message": "kubelet is ready",
+            }
+            condition = ready | {"lastHeartbeatTime": at, "lastTransitionTime": at}
+            status = {**node["status"], "conditions": [condition]}
+            await self._client.send(
+                status_request(SetStatus(target=Ref(kind=NODE, name=name), status=status))
+            )
+            spec = {"holderIdentity": name, "leaseDurationSeconds": 40, "renewTime": f"{at[:-1]}.000000Z"}
+            await self._apply(LEASE, LEASES, {"metadata": {"name": name}, "spec": spec})
+
+    async def _apply(self, kind: Kind, namespace: str, body: Json) -> None:
+        target = Ref(kind=kind, name=body["metadata"]["name"], namespace=namespace)
+        await self._client.send(
+            apply_request(
+                Apply(target=target, body=body | {"apiVersion": kind.api_version, "kind": kind.kind})
+            )
+        )
+
+    async def _pods(self) -> AsyncIterator[Json]:
+        async for page in pages(self._client, Scope(kind=POD)):
+            for item in page.items or ():
+                pod = msgspec.json.decode(item)
+                if pod["spec"].get("nodeName") in self._nodes:
+                    yield pod | {"apiVersion": "v1", "kind": "Pod"}
+
+    async def _look(self, pod: Json) -> None:
+        meta, now = pod["metadata"], time.time()
+        ref = Ref(kind=POD, name=meta["name"], namespace=meta["namespace"], uid=meta["uid"])
+        if meta.get("deletionTimestamp"):
+            await self._client.send(delete_request(Delete(target=ref, grace_seconds=0)))
+            return
+        status = self._next(pod, now)
+        if status is not None:
+            await self._client.send(status_request(SetStatus(target=ref, status=status)))
+
+    def _next(self, pod: Json, now: float) -> Json | None:
+        """The status that is due, if it is another than the pod has."""
+        acts = behaviour(pod, START_SECONDS)
+        seen = self._seen.setdefault(pod["metadata"]["uid"], now)
+        phase = pod.get("status", {}).get("phase", "Pending")
+        if phase == "Pending" and now >= seen + acts.start:
+            address = podstatus.Address(
+                "172.16.0.1", f"10.64.{len(self._seen) // 250}.{len(self._seen) % 250 + 1}"
+            )
+            return podstatus.running(pod, address, now, ready=not acts.ready)
+        if phase != "Running" or acts.run is None:
+            return None
+        started = epoch(pod["status"]["startTime"])
+        return podstatus.ended(pod, acts.exit_code, now) if now >= started + acts.run else None
+
+
+async def serve(kubeconfig: str, shapes: str) -> None:
+    async with Client(connect([Path(kubeconfig)])) as client:
+        await Kubelets(client, list(nodes_of(node_shapes(shapes)))).run()
+
+
+if __name__ == "__main__":
+    asyncio.run(serve(sys.argv[1], sys.argv[2]))
