@@ -180,6 +180,16 @@ def test_root_rule_sees_only_names_of_the_metadata() -> None:
         ({"rule": "self.a >"}, "compilation failed"),
         ({"rule": "true\n&& true"}, "message must be specified if rule contains line breaks"),
         ({"rule": "true", "messageExpression": "nope"}, "messageExpression: Invalid value"),
+        ({"rule": "true", "messageExpression": "1"}, "messageExpression must evaluate to a string"),
+        ({"rule": "1"}, "cel expression must evaluate to a bool"),
+        ({"rule": "self.nope > 1"}, "ERROR: <input>:1:5: undefined field 'nope'\n | self.nope > 1\n | ....^"),
+        ({"rule": "foo(self)"}, "ERROR: <input>:1:4: undeclared reference to 'foo' (in container '')"),
+        (
+            {"rule": "true", "message": "a\nb"},
+            'message: Invalid value: "a\\nb": must not contain line breaks',
+        ),
+        ({"rule": "true", "reason": "Nope"}, 'reason: Unsupported value: "Nope"'),
+        ({"rule": "true", "fieldPath": ".zzz"}, 'fieldPath: Invalid value: ".zzz": must be a valid path'),
         ({"rule": "true", "optionalOldSelf": True}, "may not be set if oldSelf is not used in rule"),
     ],
 )

@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 
 from quorate.api.meta import Json
 from quorate.embedded.customkind import check, complete, schema_problems
+from quorate.embedded.typed import WrongTypeError
 
 GADGET: Json = {
     "type": "object",
@@ -176,6 +177,19 @@ def test_what_did_not_change_is_not_checked_again() -> None:
     assert check(GADGET, gadget(size=98), gadget(size=99)).causes
 
 
+def test_embedded_object_must_say_what_it_is_and_has_typed_metadata() -> None:
+    assert texts(template={"kind": "Pod"}) == ["spec.template.apiVersion: Required value"]
+    with pytest.raises(WrongTypeError, match=r"spec\.template\.kind: Invalid value: 5: must be a string"):
+        completed(template={"kind": 5})
+    with pytest.raises(WrongTypeError, match=r"Go struct field ObjectMeta\.labels of type string"):
+        completed(template={"metadata": {"labels": {"a": 1}}})
+    assert completed(template={"metadata": {"name": "a", "zzz": 1}})["template"]["metadata"] == {"name": "a"}
+
+
+def test_whole_floats_are_stored_as_integers() -> None:
+    assert repr(completed(size=1.0)["size"]) == "1"
+
+
 def test_patterns_do_not_match_before_a_trailing_newline() -> None:
     assert texts(name="ab\n")
 
@@ -261,6 +275,8 @@ def test_the_schema_of_these_tests_is_structural() -> None:
     assert not schema_problems(GADGET, "s")
 
 
+# Without the embedded object, which is checked as a whole each time.
+fields = st.sampled_from([name for name in GADGET["properties"]["spec"]["properties"] if name != "template"])
 values = st.recursive(
     st.none() | st.booleans() | st.integers(-5, 15) | st.sampled_from(["", "a", "fast", "Z"]),
     lambda inner: (
@@ -271,7 +287,7 @@ values = st.recursive(
 )
 
 
-@given(st.dictionaries(st.sampled_from([*GADGET["properties"]["spec"]["properties"], "zzz"]), values))
+@given(st.dictionaries(fields | st.just("zzz"), values))
 def test_completing_twice_is_completing_once(spec: Json) -> None:
     once = complete(GADGET, {"spec": spec})
     again = complete(GADGET, once.object)
@@ -279,7 +295,7 @@ def test_completing_twice_is_completing_once(spec: Json) -> None:
     assert not again.complaints
 
 
-@given(st.dictionaries(st.sampled_from([*GADGET["properties"]["spec"]["properties"]]), values))
+@given(st.dictionaries(fields, values))
 def test_checking_any_tree_ends_and_its_own_repetition_is_accepted(spec: Json) -> None:
     whole = gadget(**spec)
     check(GADGET, whole)

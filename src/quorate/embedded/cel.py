@@ -65,18 +65,36 @@ def compiled(source: str, known: frozenset[str]) -> Expression:
     try:
         program = cel.compile(source)
     except ValueError as error:
-        raise CompileError(f"compilation failed: {_first_line(error)}") from None
+        raise CompileError(f"compilation failed: {_shown(error)}") from None
     bound = set(_MACRO_VARIABLE.findall(source))
     for name in program.variables():
         if name not in known and name not in bound and name not in _TYPES:
-            raise CompileError(f"compilation failed: undeclared reference to '{name}' (in container '')")
+            raise located(
+                source, _place(rf"\b{name}\b", source), f"undeclared reference to '{name}' (in container '')"
+            )
     used = program.functions()
     for name in used:
         if name.isidentifier() and name not in _OFFERED:
-            raise CompileError(f"compilation failed: undeclared reference to '{name}' (in container '')")
+            place = _place(rf"(?<=\b{name})\s*\(", source)
+            raise located(source, place, f"undeclared reference to '{name}' (in container '')")
     # Namespaced functions are reported by their last part only, so offer those that share it.
     functions = {name: call for name, call in _LIBRARY.items() if _last_part(name) in used}
     return Expression(source, program, functions, frozenset(program.variables()) & known)
+
+
+def _place(pattern: str, source: str) -> int:
+    match = re.search(pattern, source)
+    return match.start() if match else 0
+
+
+def located(source: str, start: int, why: str) -> CompileError:
+    """An error at a place in the source, shown with its line as cel-go shows it."""
+    line = source[:start].count("\n") + 1
+    column = start - (source.rfind("\n", 0, start) + 1)
+    text = source.split("\n")[line - 1]
+    return CompileError(
+        f"compilation failed: ERROR: <input>:{line}:{column + 1}: {why}\n | {text}\n | {'.' * column}^"
+    )
 
 
 _TYPES = frozenset({
@@ -95,11 +113,11 @@ _NATIVE = frozenset({
 _OFFERED = _NATIVE | {_last_part(name) for name in _LIBRARY}
 
 
-def _first_line(error: Exception) -> str:
-    lines = [line.strip() for line in str(error).splitlines()]
-    return next(
-        (line for line in lines if line.startswith("ERROR:")), lines[0].partition(": ")[2] or lines[0]
-    )
+def _shown(error: Exception) -> str:
+    """The engine's own report, with its line marked in the way of cel-go."""
+    text = str(error)
+    start = text.find("ERROR:")
+    return text[start:].replace("\n|", "\n |") if start >= 0 else text
 
 
 def _explained(error: Exception) -> str:

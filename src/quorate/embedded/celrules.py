@@ -5,6 +5,7 @@ are skipped without one unless they take it as optional. A rule broken by a part
 warning, not a refusal.
 """
 
+import re
 from typing import Any, NamedTuple
 
 from cel import OptionalValue
@@ -13,11 +14,14 @@ from quorate.api.meta import Json
 from quorate.embedded import causes
 from quorate.embedded.causes import Cause
 from quorate.embedded.cel import CompileError, EvaluationError, Expression, compiled
-from quorate.embedded.celvalues import Converter, converter
+from quorate.embedded.celvalues import Converter, converter, undefined_field
 from quorate.embedded.schemavalues import ABSENT, old_field, old_item
 
 VALIDATIONS = "x-kubernetes-validations"
 _VARIABLES = frozenset({"self", "oldSelf"})
+_REASONS = ("FieldValueDuplicate", "FieldValueForbidden", "FieldValueInvalid", "FieldValueRequired")
+_FIELD_PART = re.compile(r"\.([\w-]+)|\['([^']+)'\]")
+_FIELD_PATH = re.compile(rf"(?:{_FIELD_PART.pattern})+")
 
 
 class Rule(NamedTuple):
@@ -58,7 +62,7 @@ def compile_rules(schema: Json, problems: list[Cause], path: str = "") -> Rules 
     own = [
         rule
         for index, entry in enumerate(schema.get(VALIDATIONS) or ())
-        if (rule := _rule(entry, f"{path}.{VALIDATIONS}[{index}]", problems)) is not None
+        if (rule := _rule(schema, entry, f"{path}.{VALIDATIONS}[{index}]", problems)) is not None
     ]
     fields = {
         name: rules
@@ -75,38 +79,98 @@ def compile_rules(schema: Json, problems: list[Cause], path: str = "") -> Rules 
     return Rules(schema, tuple(own), converter(schema) if own else None, fields, below, each)
 
 
-def _rule(entry: Json, path: str, problems: list[Cause]) -> Rule | None:
+def _rule(schema: Json, entry: Json, path: str, problems: list[Cause]) -> Rule | None:
     source = entry.get("rule", "").strip()
     if not source:
         problems.append(causes.required(f"{path}.rule", "rule is not specified"))
         return None
-    message = entry.get("message", "").strip()
-    if "\n" in source and not message:
-        problems.append(
-            causes.required(f"{path}.message", "message must be specified if rule contains line breaks")
-        )
-    expressions: list[Expression | None] = []
-    for member in ("rule", "messageExpression"):
-        text = (entry.get(member) or "").strip()
-        try:
-            expressions.append(compiled(text, _VARIABLES) if text else None)
-        except CompileError as error:
-            problems.append(causes.invalid(f"{path}.{member}", entry, str(error)))
-            return None
-    expression, message_expression = expressions
-    assert expression is not None
+    _check_texts(schema, entry, path, problems)
+    expression = _compiled(
+        schema, entry, ("rule", bool, "cel expression must evaluate to a bool"), path, problems
+    )
+    kind = ("messageExpression", str, "messageExpression must evaluate to a string")
+    message_expression = _compiled(schema, entry, kind, path, problems)
+    if expression is None:
+        return None
     optional = bool(entry.get("optionalOldSelf"))
     if optional and "oldSelf" not in expression.variables:
         why = "may not be set if oldSelf is not used in rule"
         problems.append(causes.invalid(f"{path}.optionalOldSelf", value=True, detail=why))
     return Rule(
         expression,
-        message or f"failed rule: {source}",
+        entry.get("message", "").strip() or f"failed rule: {source}",
         message_expression,
         entry.get("reason") or "FieldValueInvalid",
         entry.get("fieldPath", "").strip(),
         optional,
     )
+
+
+def _check_texts(schema: Json, entry: Json, path: str, problems: list[Cause]) -> None:
+    message, reason, field = (entry.get(member) or "" for member in ("message", "reason", "fieldPath"))
+    if "\n" in entry["rule"].strip() and not message.strip():
+        why = "message must be specified if rule contains line breaks"
+        problems.append(causes.required(f"{path}.message", why))
+    if "\n" in message.strip():
+        problems.append(causes.invalid(f"{path}.message", message, "must not contain line breaks"))
+    if reason and reason not in _REASONS:
+        problems.append(causes.not_supported(f"{path}.reason", reason, _REASONS))
+    if field and not _leads_somewhere(schema, field):
+        problems.append(causes.invalid(f"{path}.fieldPath", field, "must be a valid path"))
+
+
+def _leads_somewhere(schema: Json, field: str) -> bool:
+    """Whether a path of names, plain or in brackets, leads to a part of the schema."""
+    if not _FIELD_PATH.fullmatch(field):
+        return False
+    node: Any = schema
+    for name, quoted in _FIELD_PART.findall(field):
+        properties, values = node.get("properties") or {}, node.get("additionalProperties")
+        node = properties.get(name or quoted, values if quoted else None)
+        if not isinstance(node, dict):
+            return False
+    return True
+
+
+def _compiled(
+    schema: Json, entry: Json, kind: tuple[str, type, str], path: str, problems: list[Cause]
+) -> Expression | None:
+    member, result, otherwise = kind
+    text = (entry.get(member) or "").strip()
+    if not text:
+        return None
+    try:
+        expression = compiled(text, _VARIABLES)
+        undefined_field(schema, text)
+    except CompileError as error:
+        problems.append(causes.invalid(f"{path}.{member}", _as_printed(entry), str(error)))
+        return None
+    if not _yields(expression, result):
+        problems.append(causes.invalid(f"{path}.{member}", _as_printed(entry), otherwise))
+        return None
+    return expression
+
+
+def _yields(expression: Expression, result: type) -> bool:
+    """Whether the value is of the type, as far as it can be known before there is anything to judge."""
+    if expression.variables:
+        return True
+    try:
+        return isinstance(expression.evaluate({}), result)
+    except EvaluationError:
+        return True
+
+
+def _as_printed(entry: Json) -> Json:
+    """A rule as the real server prints it: its Go struct, with Go's names."""
+    return {
+        "Rule": entry.get("rule", ""),
+        "Message": entry.get("message", ""),
+        "MessageExpression": entry.get("messageExpression", ""),
+        "Reason": entry.get("reason"),
+        "FieldPath": entry.get("fieldPath", ""),
+        "OptionalOldSelf": entry.get("optionalOldSelf"),
+    }
 
 
 def check_rules(rules: Rules | None, value: Any, old: Any = ABSENT) -> Verdict:

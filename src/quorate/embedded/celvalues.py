@@ -11,6 +11,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from quorate.api.meta import Json
+from quorate.embedded.cel import located
 
 Converter = Callable[[Any], Any]
 
@@ -35,6 +36,33 @@ _RESERVED = frozenset(
 _ESCAPES = (("__", "__underscores__"), (".", "__dot__"), ("-", "__dash__"), ("/", "__slash__"))
 _UNITS = {"h": 3600.0, "m": 60.0, "s": 1.0, "ms": 1e-3, "us": 1e-6, "µs": 1e-6, "ns": 1e-9}
 _DURATION_PART = re.compile(r"(\d+(?:\.\d*)?|\.\d+)(ns|us|µs|ms|s|m|h)")
+
+
+_ACCESS = re.compile(r"(?<![\w.])self((?:\.\w+(?!\w|\s*\())+)")
+
+
+def undefined_field(schema: Json, source: str) -> None:
+    """Refuse an expression that reads a field of self which the schema does not have."""
+    bare = re.sub(r"'[^'\n]*'|\"[^\"\n]*\"", lambda text: " " * len(text[0]), source)
+    for access in _ACCESS.finditer(bare):
+        node: Any = schema
+        for part in re.finditer(r"\.(\w+)", access[1]):
+            below = _field_schema(node, part[1])
+            if below is None:
+                raise located(source, access.start(1) + part.start(), f"undefined field '{part[1]}'")
+            node = below
+
+
+def _field_schema(schema: Json, name: str) -> Json | None:
+    """The schema of a field by its escaped name; an empty one where anything goes, None where there is none."""
+    properties: dict[str, Json] = schema.get("properties") or {}
+    found = next((child for field, child in properties.items() if escaped(field) == name), None)
+    if found is not None:
+        return found
+    is_open = schema.get("x-kubernetes-preserve-unknown-fields") or "additionalProperties" in schema
+    if is_open or schema.get("type") != "object" or name in {"apiVersion", "kind", "metadata"}:
+        return {}
+    return None
 
 
 def escaped(name: str) -> str:

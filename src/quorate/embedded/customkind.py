@@ -4,10 +4,10 @@ The API server calls `schema_problems` when a CustomResourceDefinition is writte
 reads, and `check` before it stores one. What is derived from a schema is kept with it.
 """
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from quorate.api.meta import Json
-from quorate.embedded import listtypes, pruning, schemavalues, structural
+from quorate.embedded import causes, listtypes, pruning, schemavalues, structural
 from quorate.embedded.causes import Cause
 from quorate.embedded.celrules import Rules, Verdict, check_rules, compile_rules
 from quorate.embedded.schemavalues import ABSENT
@@ -57,10 +57,29 @@ def check(schema: Json, new: Json, old: Json | None = None) -> Verdict:
     before = ABSENT if old is None else old
     found = schemavalues.check(schema, new, before)
     found += listtypes.check_lists(schema, new)
+    found += _embedded_problems(schema, new)
     if any(cause.reason in _BLOCKING for cause in found):
         return Verdict([*found, _UNCHECKED] if _rules(schema) is not None else found, [])
     verdict = check_rules(_rules(schema), new, before)
     return Verdict(found + verdict.causes, verdict.warnings)
+
+
+def _embedded_problems(schema: Json, value: Any, path: str = "") -> list[Cause]:
+    """Objects within the object must say what they are."""
+    found: list[Cause] = []
+    if isinstance(value, list):
+        for index, item in enumerate(value):
+            found += _embedded_problems(schema.get("items") or {}, item, f"{path}[{index}]")
+    elif isinstance(value, dict):
+        if schema.get(pruning.EMBEDDED):
+            found += [causes.required(f"{path}.{n}") for n in ("apiVersion", "kind") if not value.get(n)]
+        properties: dict[str, Json] = schema.get("properties") or {}
+        values = schema.get("additionalProperties")
+        for name, child in value.items():
+            below = properties.get(name, values)
+            if isinstance(below, dict):
+                found += _embedded_problems(below, child, f"{path}.{name}" if path else name)
+    return found
 
 
 def _rules(schema: Json) -> Rules | None:

@@ -6,7 +6,10 @@ reported, nulls that are not allowed give way to the default or go, and defaults
 
 from typing import Any
 
+import msgspec
+
 from quorate.api.meta import Json
+from quorate.embedded.typed import WrongTypeError, object_meta
 
 PRESERVE = "x-kubernetes-preserve-unknown-fields"
 EMBEDDED = "x-kubernetes-embedded-resource"
@@ -26,6 +29,9 @@ def _value(schema: Json, value: Any, path: str, complaints: list[str]) -> Any:
     if isinstance(value, list):
         items = schema.get("items") or ({PRESERVE: True} if schema.get(PRESERVE) else _NOTHING)
         return [_item(items, item, f"{path}[{index}]", complaints) for index, item in enumerate(value)]
+    if isinstance(value, float) and value.is_integer():
+        # 1.0 is stored and shown as 1.
+        return int(value)
     return value
 
 
@@ -41,7 +47,7 @@ def _object(schema: Json, value: Json, path: str, complaints: list[str], *, root
     found: Json = {}
     for name, child in value.items():
         if own_meta and name in META:
-            found[name] = child
+            found[name] = child if root else _own(name, child, path, complaints)
             continue
         below = properties.get(name)
         if below is None:
@@ -56,6 +62,23 @@ def _object(schema: Json, value: Json, path: str, complaints: list[str], *, root
         if "default" in below and name not in found:
             found[name] = _value(below, below["default"], path, complaints)
     return found
+
+
+def _own(name: str, value: Any, path: str, complaints: list[str]) -> Any:
+    """The apiVersion, kind or metadata of an embedded object."""
+    shown = msgspec.json.encode(value, order="sorted").decode()
+    if name != "metadata":
+        if not isinstance(value, str):
+            raise WrongTypeError(f"{path}.{name}: Invalid value: {shown}: must be a string")
+        return value
+    if not isinstance(value, dict):
+        raise WrongTypeError(f"{path}.metadata: Invalid value: {shown}: must be an object")
+    try:
+        metadata, unknown = object_meta(value, "")
+    except WrongTypeError as error:
+        raise WrongTypeError(f"{path}.metadata: Invalid value: {shown}: {error}") from None
+    complaints += [complaint.replace('"', f'"{path}.metadata.', 1) for complaint in unknown]
+    return metadata
 
 
 def _unnamed(schema: Json) -> Json | None:

@@ -147,6 +147,9 @@ def _number(value: float) -> str:
 
 
 def _check_number(schema: Json, value: float, path: str, found: list[Cause]) -> None:
+    if schema.get("type") == "integer" and not float(value).is_integer():
+        why = f"Checked value must be of type integer (default format) in {path}"
+        found.append(Cause("FieldValueInvalid", NOWHERE, f'Invalid value: "": {why}'))
     multiple, high, low = schema.get("multipleOf"), schema.get("maximum"), schema.get("minimum")
     if multiple and not float(value / multiple).is_integer():
         found.append(_invalid(path, value, f"should be a multiple of {_number(multiple)}"))

@@ -82,9 +82,6 @@ def _check_unsupported(schema: Json, path: str, found: list[Cause]) -> None:
         found.append(causes.forbidden(f"{path}.uniqueItems", why))
     if isinstance(schema.get("items"), list):
         found.append(causes.forbidden(f"{path}.items", "items must be a schema object and not an array"))
-    if schema.get("additionalProperties") is False:
-        why = "additionalProperties cannot be set to false"
-        found.append(causes.forbidden(f"{path}.additionalProperties", why))
     if "additionalProperties" in schema and schema.get("properties"):
         why = "additionalProperties and properties are mutual exclusive"
         found.append(causes.forbidden(f"{path}.additionalProperties", why))
@@ -107,8 +104,7 @@ def _check_type(schema: Json, path: str, level: str, found: list[Cause]) -> None
     if kind and kind not in _TYPES:
         found.append(causes.not_supported(where, kind, _TYPES))
     elif schema.get(EMBEDDED) and kind != "object":
-        why = f"must be object if {EMBEDDED} is true"
-        found.append(causes.invalid(where, kind, why) if kind else causes.required(where, why))
+        _refuse_type(schema, path, f"must be object if {EMBEDDED} is true", found)
     elif not kind and not schema.get(INT_OR_STRING) and not schema.get(PRESERVE):
         found.append(causes.required(where, _MISSING_TYPE[level]))
     elif level == "root" and kind and kind != "object":
@@ -117,14 +113,15 @@ def _check_type(schema: Json, path: str, level: str, found: list[Cause]) -> None
         found.append(causes.required(f"{path}.items", "must be specified"))
 
 
+def _refuse_type(schema: Json, path: str, why: str, found: list[Cause]) -> None:
+    actual, where = schema.get("type", ""), f"{path}.type"
+    found.append(causes.invalid(where, actual, why) if actual else causes.required(where, why))
+
+
 def _check_list(schema: Json, path: str, found: list[Cause]) -> None:
     kind, keys = schema.get(LIST_TYPE), schema.get(MAP_KEYS)
     if kind is not None and schema.get("type") != "array":
-        why = f"must be array if {LIST_TYPE} is specified"
-        actual = schema.get("type", "")
-        found.append(
-            causes.invalid(f"{path}.type", actual, why) if actual else causes.required(f"{path}.type", why)
-        )
+        _refuse_type(schema, path, f"must be array if {LIST_TYPE} is specified", found)
     if kind not in {None, "atomic", "set", "map"}:
         found.append(causes.not_supported(f"{path}.{LIST_TYPE}", kind, ("atomic", "set", "map")))
     if keys and kind != "map":
@@ -171,7 +168,7 @@ def _check_keys(schema: Json, keys: list[str], path: str, found: list[Cause]) ->
 def _check_map(schema: Json, path: str, level: str, found: list[Cause]) -> None:
     kind = schema.get(MAP_TYPE)
     if kind is not None and schema.get("type") != "object":
-        found.append(causes.required(f"{path}.type", f"must be object if {MAP_TYPE} is specified"))
+        _refuse_type(schema, path, f"must be object if {MAP_TYPE} is specified", found)
     if kind not in {None, "atomic", "granular"}:
         found.append(causes.not_supported(f"{path}.{MAP_TYPE}", kind, ("atomic", "granular")))
     if level == "root" and schema.get("additionalProperties"):

@@ -47,10 +47,10 @@ def decode(shape: Shape, tree: Json) -> Decoded:
     return Decoded(_struct(shape, tree, None, unknown), unknown)
 
 
-def object_meta(metadata: Any) -> Decoded:
-    """The metadata of a custom object, which is typed like everyone's."""
+def object_meta(metadata: Any, field: str = "metadata") -> Decoded:
+    """The metadata of a custom object, which is typed like everyone's; `field` leads to it in messages."""
     unknown: list[str] = []
-    way: Way = (None, "metadata", "v1.Object")
+    way: Way = (None, field, "v1.Object") if field else None
     if not isinstance(metadata, dict):
         raise _wrong(metadata, definition(META), way)
     return Decoded(_struct(definition(META), metadata, way, unknown), unknown)
