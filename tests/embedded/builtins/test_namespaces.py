@@ -52,6 +52,7 @@ def test_a_finalizer_holds_the_namespace_and_is_named() -> None:
         found = cluster.condition(cluster.get(kinds.NAMESPACE, "team"), "NamespaceFinalizersRemaining")
         assert "quorate.dev/hold in 1 resource instances" in found["message"]
         await cluster.merge(kinds.CONFIG_MAP, "held", {"metadata": {"finalizers": None}}, "team")
+        await cluster.advance(1)
         assert cluster.find(kinds.NAMESPACE, "team") is None
 
     run(scenario)

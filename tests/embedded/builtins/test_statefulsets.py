@@ -96,6 +96,23 @@ def test_claims_are_made_bound_and_kept() -> None:
     run(scenario)
 
 
+def test_a_pod_comes_back_to_the_node_of_its_volume() -> None:
+    async def scenario(cluster: SmallCluster) -> None:
+        await cluster.create(_set(replicas=1, volumeClaimTemplates=[_claim()]))
+        await cluster.advance(2)
+        node = cluster.get(kinds.POD, "db-0")["spec"]["nodeName"]
+        await cluster.merge(kinds.NODE, node, {"spec": {"unschedulable": True}})
+        await cluster.delete(kinds.POD, "db-0")
+        await cluster.advance(2)
+        refused = cluster.condition(cluster.get(kinds.POD, "db-0"), "PodScheduled")
+        assert "2 node(s) had volume node affinity conflict" in refused["message"]
+        await cluster.merge(kinds.NODE, node, {"spec": {"unschedulable": None}})
+        await cluster.advance(2)
+        assert cluster.get(kinds.POD, "db-0")["spec"]["nodeName"] == node
+
+    run(scenario)
+
+
 def test_retention_policy_deletes_claims_of_removed_ordinals() -> None:
     async def scenario(cluster: SmallCluster) -> None:
         policy = {"whenScaled": "Delete", "whenDeleted": "Retain"}

@@ -12,12 +12,16 @@ from quorate.workloads.builtin import ownership
 from quorate.workloads.builtin.outcome import is_deleting
 from quorate.workloads.builtin.ownership import FOREGROUND, ORPHAN
 
+_SECONDS_PER_DEPENDENT = 50e-6
+_SHORT = 0.005
+
 
 class Collector:
     def __init__(self, world: World, writer: Writer, registry: Registry, clock: Clock) -> None:
         self._world = world
         self._writer = writer
         self._registry = registry
+        self._clock = clock
         self.queue: WorkQueue[Key] = WorkQueue("garbage-collector", clock, self._sync)
         world.on_any(self._event)
         for key in tuple(world.live.values()):
@@ -51,7 +55,9 @@ class Collector:
         key = self._world.live.get(uid)
         owner = self._world.store.get(key) if key is not None else None
         if key is not None and owner is not None and ownership.waits_for_dependents(owner):
-            self.queue.add(key)
+            # Each pass walks the dependents, so with many of them several deletions share one.
+            delay = self._world.count_children(uid) * _SECONDS_PER_DEPENDENT
+            self.queue.add_at(key, self._clock.now() + (delay if delay > _SHORT else 0))
 
     async def _sync(self, key: Key) -> None:
         item = self._world.store.get(key)

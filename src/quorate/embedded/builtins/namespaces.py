@@ -20,6 +20,7 @@ _ROOT_NOTE = (
     "the internal service IP or kubernetes.default.svc. No other usage is guaranteed across distributions of "
     "Kubernetes clusters."
 )
+_GATHER_SECONDS = 0.2
 _RESOURCES_LAST = {"pods"}  # their owners go first, or they would be made again
 
 
@@ -50,7 +51,8 @@ class Namespaces:
             return
         namespace = self._world.get(kinds.NAMESPACE, "", event.key.namespace)
         if namespace is not None and is_deleting(namespace):
-            self.queue.add(event.key.namespace)
+            # Each pass lists what is left, so the deletions of a while share one.
+            self.queue.add_at(event.key.namespace, self._clock.now() + _GATHER_SECONDS)
 
     async def _sync(self, name: str) -> None:
         item = self._world.get(kinds.NAMESPACE, "", name)

@@ -5,7 +5,7 @@ have appeared: a pod ended, a node came or changed.
 """
 
 from bisect import bisect_left
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from itertools import chain, islice
 
 import msgspec
@@ -17,7 +17,9 @@ from quorate.embedded.builtins.world import World
 from quorate.embedded.builtins.writer import Writer
 from quorate.embedded.clock import Clock
 from quorate.embedded.store import Event, Key
+from quorate.rules.podresources import PODS
 from quorate.workloads.builtin import kinds
+from quorate.workloads.builtin.binding import claims_of, holds
 from quorate.workloads.builtin.conditions import find, put
 from quorate.workloads.builtin.firstfit import first_fit
 from quorate.workloads.builtin.instants import rfc3339
@@ -93,12 +95,29 @@ class DefaultScheduler:
         if shape in self._hopeless:
             return "", self._hopeless[shape]
         wanted = requests(pod["spec"])
-        node, why = first_fit(pod, self._candidates(pod), lambda found: self._seats.short_of(wanted, found))
+        volumes = list(self._volumes(pod))
+
+        def objections(node: Json) -> list[str]:
+            if not all(holds(volume, node) for volume in volumes):
+                return ["node(s) had volume node affinity conflict"]
+            short = self._seats.short_of(wanted, node)
+            return ["Too many pods" if name == PODS else f"Insufficient {name}" for name in short]
+
+        node, why = first_fit(pod, self._candidates(pod), objections)
         if node:
             self._next_node = node
         else:
             self._hopeless[shape] = why
         return node, why
+
+    def _volumes(self, pod: Json) -> Iterator[Json]:
+        """The volumes behind the pod's bound claims; they may tie it to a node."""
+        for name in claims_of(pod):
+            claim = self._world.get(kinds.CLAIM, pod["metadata"]["namespace"], name)
+            bound = claim["spec"].get("volumeName", "") if claim is not None else ""
+            volume = self._world.get(kinds.VOLUME, "", bound) if bound else None
+            if volume is not None:
+                yield volume
 
     def _candidates(self, pod: Json) -> Iterable[Json]:
         """From the node chosen last onwards; a daemon names its node, so no other need be asked."""
@@ -128,7 +147,7 @@ class DefaultScheduler:
 def _shape(pod: Json) -> bytes:
     """What decides where a pod fits; equal for the pods of one template."""
     spec = pod["spec"]
-    names = ("containers", "initContainers", "overhead", "nodeSelector", "affinity", "tolerations")
+    names = ("containers", "initContainers", "overhead", "nodeSelector", "affinity", "tolerations", "volumes")
     return msgspec.json.encode([spec.get(name) for name in names])
 
 

@@ -113,10 +113,14 @@ CONTROLLERS = (
         "endpoints-controller",
         _endpoints,
         _selected_by(kinds.SERVICE),
-        _without_service,
-        _GATHER_SECONDS,
+        leftovers=_without_service,
+        delay=_GATHER_SECONDS,
     ),
     Controller(
-        kinds.DISRUPTION_BUDGET, "disruption-controller", _budget, _selected_by(kinds.DISRUPTION_BUDGET)
+        kinds.DISRUPTION_BUDGET,
+        "disruption-controller",
+        _budget,
+        _selected_by(kinds.DISRUPTION_BUDGET),
+        delay=_GATHER_SECONDS,
     ),
 )

@@ -5,6 +5,7 @@ from typing import Protocol
 
 from quorate.embedded.apiserver import ApiServer
 from quorate.embedded.builtins import garbage, scheduler, services, volumes, workloads
+from quorate.embedded.builtins.expiry import EventExpiry
 from quorate.embedded.builtins.heartbeats import Heartbeats
 from quorate.embedded.builtins.namespaces import Namespaces
 from quorate.embedded.builtins.nodelife import NodeLife
@@ -49,7 +50,9 @@ class Builtins:
             self.world, writer("namespace-controller"), api.registry, clock, root_ca=root_ca
         )
         default = scheduler.DefaultScheduler(self.world, writer("default-scheduler"), clock)
+        expiry = EventExpiry(self.world, writer("event-expiry"), clock)
         queues = (
+            expiry.queue,
             namespaces.queue,
             default.queue,
             self.kubelets.queue,

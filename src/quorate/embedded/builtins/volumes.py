@@ -17,14 +17,8 @@ def _users(world: World, event: Event) -> Iterator[Key]:
     pod = event.object
     if event.previous is not None and event.previous["spec"].get("nodeName") == pod["spec"].get("nodeName"):
         return
-    for name in _claims_of(pod):
+    for name in binding.claims_of(pod):
         yield key_of(kinds.CLAIM, event.key.namespace, name)
-
-
-def _claims_of(pod: Json) -> Iterator[str]:
-    for volume in pod["spec"].get("volumes") or ():
-        if "persistentVolumeClaim" in volume:
-            yield volume["persistentVolumeClaim"]["claimName"]
 
 
 def _claim(world: World, item: Json, now: float) -> Outcome:
@@ -32,7 +26,7 @@ def _claim(world: World, item: Json, now: float) -> Outcome:
     meta, chosen = item["metadata"], item["spec"].get("storageClassName", "")
     if item.get("status", {}).get("phase") == "Bound":
         return Outcome()
-    users = (pod for pod in world.all(kinds.POD, meta["namespace"]) if meta["name"] in _claims_of(pod))
+    users = (pod for pod in world.all(kinds.POD, meta["namespace"]) if meta["name"] in binding.claims_of(pod))
     volume = world.get(kinds.VOLUME, "", f"pvc-{meta['uid']}")
     return binding.claim(item, world.get(kinds.STORAGE_CLASS, "", chosen), PROVISIONER, users, volume)
 

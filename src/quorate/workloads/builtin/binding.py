@@ -1,10 +1,11 @@
 """Claims and volumes of the fake storage class: when a claim is bound, and the volume made for it."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 from quorate.api.labels import HOSTNAME
 from quorate.api.meta import Json
 from quorate.workloads.builtin import kinds
+from quorate.workloads.builtin.nodematch import term_holds
 from quorate.workloads.builtin.outcome import Outcome, create, event, is_deleting, patch, ref
 
 SELECTED_NODE = "volume.kubernetes.io/selected-node"
@@ -71,3 +72,17 @@ def _volume(item: Json, storage_class: Json, name: str, node: str) -> Json:
             **affinity,
         },
     }
+
+
+def claims_of(pod: Json) -> Iterator[str]:
+    """The names of the claims a pod mounts."""
+    for volume in pod["spec"].get("volumes") or ():
+        if "persistentVolumeClaim" in volume:
+            yield volume["persistentVolumeClaim"]["claimName"]
+
+
+def holds(volume: Json, node: Json) -> bool:
+    """Whether a volume can be used on a node."""
+    required = (volume["spec"].get("nodeAffinity") or {}).get("required")
+    labels, name = node["metadata"].get("labels") or {}, node["metadata"]["name"]
+    return required is None or any(term_holds(term, name, labels) for term in required["nodeSelectorTerms"])

@@ -6,16 +6,16 @@ from collections.abc import Callable, Iterable
 from quorate.api.meta import Json
 from quorate.workloads.builtin.nodematch import admits, repels
 
-ShortOf = Callable[[Json], list[str]]
+Objections = Callable[[Json], list[str]]  # what besides its spec keeps the pod off a node
 
 
-def first_fit(pod: Json, nodes: Iterable[Json], short_of: ShortOf) -> tuple[str, str]:
+def first_fit(pod: Json, nodes: Iterable[Json], objections: Objections) -> tuple[str, str]:
     """(node, "") or ("", message in the scheduler's words)."""
     reasons: Counter[str] = Counter()
     total = 0
     for node in nodes:
         total += 1
-        why = _objections(pod, node, short_of)
+        why = _why_not(pod, node, objections)
         if not why:
             return node["metadata"]["name"], ""
         reasons.update(why)
@@ -23,7 +23,7 @@ def first_fit(pod: Json, nodes: Iterable[Json], short_of: ShortOf) -> tuple[str,
     return "", f"0/{total} nodes are available" + (f": {shown}." if shown else ".")
 
 
-def _objections(pod: Json, node: Json, short_of: ShortOf) -> list[str]:
+def _why_not(pod: Json, node: Json, objections: Objections) -> list[str]:
     if node.get("spec", {}).get("unschedulable") and repels(pod["spec"], _cordoned(node)) is not None:
         return ["node(s) were unschedulable"]
     taint = repels(pod["spec"], node)
@@ -32,7 +32,7 @@ def _objections(pod: Json, node: Json, short_of: ShortOf) -> list[str]:
         return [f"node(s) had untolerated taint {{{taint['key']}{value}}}"]
     if not admits(pod["spec"], node):
         return ["node(s) didn't match Pod's node affinity/selector"]
-    return ["Too many pods" if name == "pods" else f"Insufficient {name}" for name in short_of(node)]
+    return objections(node)
 
 
 def _cordoned(node: Json) -> Json:
