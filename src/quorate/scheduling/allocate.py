@@ -5,11 +5,12 @@ A gang takes one step at a time, so that the growth of one does not outrun the s
 
 import numpy as np
 
-from quorate.scheduling import gang, growth
-from quorate.scheduling.attempt import commit, requested_by
+from quorate.scheduling import composite, gang, growth
+from quorate.scheduling.attempt import Attempt, commit, requested_by
 from quorate.scheduling.cycle import Cycle
 from quorate.scheduling.order import Ranking, Standing, Turns, Waiting
 from quorate.scheduling.snapshot import NONE, Ints, State
+from quorate.scheduling.together import start
 from quorate.scheduling.trial import Trial
 
 
@@ -26,12 +27,22 @@ def allocate(cycle: Cycle) -> None:
 def _serve(cycle: Cycle, gangs: Ints) -> None:
     trial = cycle.trial
     turns = new_turns(cycle, trial)
+    refused: set[int] = set()  # composites
     for number in gangs.tolist():
         push(turns, trial, number)
     while (turn := turns.pop()) is not None:
-        if _step(cycle, turn.gang):
-            push(turns, trial, turn.gang)
-        turns.refresh(int(cycle.snapshot.gangs.queue[turn.gang]))
+        holder = composite.holder_of(trial, turn.gang)
+        if holder == NONE:
+            moved = [turn.gang] if _step(cycle, turn.gang) else []
+        elif holder in refused:
+            moved = []
+        else:
+            moved = _start_together(cycle, holder)
+            refused.update([] if moved else [holder])
+        for number in moved:
+            push(turns, trial, number)
+        for queue in {int(cycle.snapshot.gangs.queue[number]) for number in (turn.gang, *moved)}:
+            turns.refresh(queue)
 
 
 def _step(cycle: Cycle, number: int) -> bool:
@@ -49,6 +60,24 @@ def _step(cycle: Cycle, number: int) -> bool:
         if found.stop is not None or not trial.has_releasing:
             break
     return False
+
+
+def _start_together(cycle: Cycle, holder: int) -> list[int]:
+    """Start a composite, all or nothing; the gangs that moved."""
+    trial, held = cycle.trial, 0
+    below = composite.gangs_below(trial, holder).tolist()
+    for now in (True, False):
+        starts, held = start(cycle.solver, trial, holder, now=now)
+        if starts is not None:
+            for number, draft in starts:
+                commit(trial, number, draft, now=now)
+                cycle.refused.pop(number, None)
+            return below if now else []
+        if not trial.has_releasing:
+            break
+    needed = int(cycle.snapshot.composites.minimum[holder])
+    cycle.refused.update({number: Attempt(together=(held, needed)) for number in below})
+    return []
 
 
 def new_turns(cycle: Cycle, trial: Trial) -> Turns:

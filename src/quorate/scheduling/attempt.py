@@ -4,14 +4,15 @@
 says whether that is certain or a bound was met. The trial is only read; `commit` writes a draft into one.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from quorate.scheduling import gang, gates, growth
+from quorate.scheduling import composite, gang, gates, growth
 from quorate.scheduling.agenda import Add, Draft, Found, Start
 from quorate.scheduling.fairness import Shares
 from quorate.scheduling.placement import Search
 from quorate.scheduling.policy import Policy
-from quorate.scheduling.snapshot import SHARED, Ints
+from quorate.scheduling.snapshot import NONE, SHARED, Ints
+from quorate.scheduling.topology import ANYWHERE, Place
 from quorate.scheduling.trial import NON, SEMI, Trial
 
 
@@ -24,6 +25,7 @@ class Attempt:
     goal: Start | Add | None = None
     is_proven: bool = True
     states: int = 0
+    together: tuple[int, int] | None = None  # members of a composite that could start, and that must
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,10 +35,14 @@ class Solver:
     policy: Policy
     shares: Shares
 
-    def attempt(self, trial: Trial, number: int, *, now: bool) -> Attempt:
+    def attempt(self, trial: Trial, number: int, *, now: bool, place: Place = ANYWHERE) -> Attempt:
         """Look for the gang's next step; of several units that could be next, the first that fits."""
         last = Attempt()
-        for goal in growth.steps(trial, int(trial.snapshot.gangs.root[number])):
+        above = int(trial.snapshot.gangs.composite[number])
+        if above != NONE and not place:
+            place = composite.place_of(trial, above)
+        for step in growth.steps(trial, int(trial.snapshot.gangs.root[number])):
+            goal = replace(step, place=(*place, *step.place)) if place else step
             stop = self._gate(trial, number, growth.first_choice(trial, goal))
             has_choice = growth.has_choice(trial, goal)
             if stop is not None and not has_choice:

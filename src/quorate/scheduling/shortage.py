@@ -37,8 +37,20 @@ def refusal_of(cycle: Cycle, number: int, attempt: Attempt) -> Refusal:
                 "queue": queue,
             },
         )
+    if attempt.together is not None:
+        return _not_together(cycle, number, *attempt.together)
     assert attempt.goal is not None, "a gang is refused only after a step was tried"
     return _shortage(cycle, number, attempt, attempt.goal)
+
+
+def _not_together(cycle: Cycle, number: int, found: int, needed: int) -> Refusal:
+    above = cycle.snapshot.composites.refs[cycle.snapshot.gangs.composite[number]]
+    return Refusal(
+        gang=cycle.snapshot.gangs.refs[number],
+        gate="CompositeNotSatisfied",
+        message=f"{above}: room was found for {found} groups while {needed} must start together",
+        numbers={"found": found, "required": needed, "composite": above.name},
+    )
 
 
 def _shortage(cycle: Cycle, number: int, attempt: Attempt, goal: Start | Add) -> Refusal:

@@ -7,8 +7,9 @@ import numpy as np
 from quorate.scheduling import gang, growth
 from quorate.scheduling.allocate import new_turns, push, waiting_gangs
 from quorate.scheduling.attempt import requested_by
+from quorate.scheduling.composite import holder_of
 from quorate.scheduling.cycle import Cycle
-from quorate.scheduling.snapshot import SHARED, Ints, Preemptibility
+from quorate.scheduling.snapshot import NONE, SHARED, Ints, Preemptibility
 
 Try = Callable[[Cycle, int], bool]
 
@@ -17,7 +18,7 @@ def serve(cycle: Cycle, tries: Try) -> None:
     """Give every taker one try; gangs that nothing tells apart from one that failed are not tried again."""
     turns = new_turns(cycle, cycle.trial)
     for number in waiting_gangs(cycle.trial).tolist():
-        if may_evict(cycle, number):
+        if may_evict(cycle, number) and holder_of(cycle.trial, number) == NONE:
             push(turns, cycle.trial, number)
     failed: set[object] = set()
     while (turn := turns.pop()) is not None:

@@ -29,7 +29,12 @@ def tried_levels(snapshot: Snapshot, group: int) -> list[int]:
 
     Empty if the group requires a level that does not exist: nowhere is right.
     """
-    required, preferred = int(snapshot.groups.required[group]), int(snapshot.groups.preferred[group])
+    groups = snapshot.groups
+    return levels_between(snapshot, int(groups.required[group]), int(groups.preferred[group]))
+
+
+def levels_between(snapshot: Snapshot, required: int, preferred: int) -> list[int]:
+    """The levels of `tried_levels` for a pair of rows."""
     if required == UNKNOWN:
         return []
     if preferred in {NONE, UNKNOWN}:

@@ -1,0 +1,74 @@
+"""Start a composite: enough of its members, all in one go or none; composites in it by the same rule.
+
+Each level has its own minimum and its own domain. Members are tried in the order of their names.
+"""
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from quorate.scheduling import composite, gang, topology
+from quorate.scheduling.agenda import Draft
+from quorate.scheduling.attempt import Solver, commit
+from quorate.scheduling.snapshot import NONE
+from quorate.scheduling.topology import Place
+from quorate.scheduling.trial import Trial
+
+Starts = list[tuple[int, Draft]]
+
+
+def start(solver: Solver, trial: Trial, row: int, *, now: bool) -> tuple[Starts | None, int]:
+    """Drafts that start the composite together, in the order to commit them; and the most that could start."""
+    best = 0
+    for place in _places(trial, row, composite.place_of(trial, row)):
+        starts, held = _fill(solver, trial.fork(), row, place, now=now)
+        best = max(best, held)
+        if starts is not None:
+            return starts, held
+    return None, best
+
+
+def _places(trial: Trial, row: int, place: Place) -> Iterator[Place]:
+    """Domains to try for a composite that starts, narrowest level first."""
+    composites = trial.snapshot.composites
+    required, preferred = int(composites.required[row]), int(composites.preferred[row])
+    for level in topology.levels_between(trial.snapshot, required, preferred):
+        if level == NONE:
+            yield place
+            continue
+        inside = topology.mask_of(trial.snapshot, place)
+        for domain in topology.candidates(trial, level, inside, []):
+            yield (*place, (level, domain))
+
+
+def _fill(solver: Solver, scout: Trial, row: int, place: Place, *, now: bool) -> tuple[Starts | None, int]:
+    """Start members one after the other in the scout until the minimum is reached."""
+    snapshot = scout.snapshot
+    starts: Starts = []
+    held, needed = 0, int(snapshot.composites.minimum[row])
+    for number in np.flatnonzero(snapshot.gangs.composite == row).tolist():
+        if held >= needed:
+            break
+        draft = _draft(solver, scout, number, place, now=now)
+        if draft is not None:
+            commit(scout, number, draft, now=now)
+            starts.append((number, draft))
+            held += 1
+    for below in np.flatnonzero(snapshot.composites.parent == row).tolist():
+        if held >= needed:
+            break
+        for inner in _places(scout, below, place):
+            found, _ = _fill(solver, scout.fork(), below, inner, now=now)
+            if found is not None:
+                for number, draft in found:
+                    commit(scout, number, draft, now=now)
+                starts += found
+                held += 1
+                break
+    return (starts if held >= needed else None), held
+
+
+def _draft(solver: Solver, scout: Trial, number: int, place: Place, *, now: bool) -> Draft | None:
+    if gang.is_satisfied(scout, int(scout.snapshot.gangs.root[number])):
+        return None
+    return solver.attempt(scout, number, now=now, place=place).draft

@@ -1,0 +1,86 @@
+"""Gangs of gangs: they start together or not at all, and live alone afterwards."""
+
+from quorate.api import labels
+from quorate.api.composite import COMPOSITE_POD_GROUP, CompositePodGroup, CompositePodGroupSpec
+from quorate.api.meta import ObjectMeta
+from quorate.api.podgroup import POD_GROUP, TopologyConstraint
+from tests.fakes.clusters import Cluster, Group
+
+
+def composite(
+    cluster: Cluster, name: str, *, needed: int | None = None, parent: str = "", rack: bool = False
+) -> None:
+    constraint = TopologyConstraint(required_topology_level="rack") if rack else None
+    spec = CompositePodGroupSpec(min_group_count=needed, parent=parent, topology_constraint=constraint)
+    meta = ObjectMeta(name=name, namespace="ns")
+    cluster.encoder.update(COMPOSITE_POD_GROUP, None, CompositePodGroup(metadata=meta, spec=spec))
+
+
+def member(cluster: Cluster, of: str, name: str, size: int, gpus: int = 1) -> None:
+    cluster.gang(name, [Group("", min_member=size, members=size, gpus=gpus)])
+    podgroup = cluster.podgroups[name]
+    podgroup.metadata.labels = {labels.COMPOSITE_GROUP: of}
+    cluster.encoder.update(POD_GROUP, podgroup, podgroup)
+
+
+def test_no_gang_of_a_composite_starts_if_not_all_fit() -> None:
+    cluster = Cluster()
+    cluster.node("n", 5)
+    composite(cluster, "segment")
+    member(cluster, "segment", "prefill", 4)
+    member(cluster, "segment", "decode", 2)
+    plan = cluster.cycle()
+    assert not plan.changes
+    assert {refusal.message for refusal in plan.refusals} == {
+        "CompositePodGroup ns/segment: room was found for 1 groups while 2 must start together"
+    }
+
+
+def test_all_start_in_one_cycle_once_they_fit() -> None:
+    cluster = Cluster()
+    cluster.node("n", 5)
+    composite(cluster, "segment")
+    member(cluster, "segment", "prefill", 4)
+    member(cluster, "segment", "decode", 2)
+    cluster.cycle()
+    cluster.node("m", 1)
+    cluster.cycle()
+    assert (len(cluster.bound("prefill")), len(cluster.bound("decode"))) == (4, 2)
+
+
+def test_enough_of_them_suffice_and_the_rest_follows_alone() -> None:
+    cluster = Cluster()
+    cluster.node("n", 4)
+    composite(cluster, "set", needed=1)
+    member(cluster, "set", "a", 9)
+    member(cluster, "set", "b", 3)
+    cluster.settle()
+    assert (len(cluster.bound("a")), len(cluster.bound("b"))) == (0, 3)
+    for name in "xyz":
+        cluster.node(name, 3)
+    cluster.settle()
+    assert len(cluster.bound("a")) == 9
+
+
+def test_a_composite_keeps_to_one_rack() -> None:
+    cluster = Cluster()
+    for rack, gpus in (("a", 3), ("b", 4)):
+        cluster.node(rack, gpus, zone="z", rack=rack)
+    composite(cluster, "segment", rack=True)
+    member(cluster, "segment", "one", 2)
+    member(cluster, "segment", "two", 2)
+    cluster.settle()
+    assert {*cluster.bound("one"), *cluster.bound("two")} == {"b"}
+
+
+def test_composites_in_a_composite_start_by_their_own_minimum() -> None:
+    cluster = Cluster()
+    cluster.node("n", 4)
+    composite(cluster, "all", needed=1)
+    for name in ("left", "right"):
+        composite(cluster, name, parent="all")
+        member(cluster, name, f"{name}-a", 2)
+        member(cluster, name, f"{name}-b", 2)
+    cluster.settle()
+    started = [name for name in ("left-a", "left-b", "right-a", "right-b") if cluster.bound(name)]
+    assert started == ["left-a", "left-b"]
