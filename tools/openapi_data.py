@@ -1,7 +1,8 @@
 # ruff: noqa: INP001 - a script run by path, not a package
 """Condense the API description of a Kubernetes release into the data files of the embedded API server.
 
-Reads `api/openapi-spec/v3` and `api/discovery` of a k8s.io/kubernetes source tree and writes structure only:
+Reads `api/openapi-spec/v3` and `api/discovery` of a k8s.io/kubernetes source tree, and the Go types of the
+k8s.io modules that lie beside it in the module cache, and writes structure only:
 one file of discovery, and one file of definitions per Go package, each gzip'd JSON without any prose.
 """
 
@@ -10,6 +11,8 @@ import json
 import sys
 from pathlib import Path
 from typing import Any
+
+from go_types import omitted_when_zero
 
 DATA = Path(__file__).resolve().parent.parent / "src/quorate/embedded/data"
 
@@ -46,6 +49,7 @@ KEPT = frozenset({
     "x-kubernetes-unions", "x-kubernetes-int-or-string", "x-kubernetes-preserve-unknown-fields",
 })  # fmt: skip
 LITERAL = frozenset({"required", "default", "enum", "x-kubernetes-group-version-kind", "x-kubernetes-unions"})
+SCALARS = frozenset({"string", "boolean", "integer", "number"})
 PREFIX = "#/components/schemas/"
 
 
@@ -113,6 +117,17 @@ def write(path: Path, content: Any) -> None:
     path.write_bytes(gzip.compress(text.encode(), mtime=0))
 
 
+def mark_omitted(nodes: dict[str, Any], omitted: dict[str, list[str]]) -> None:
+    """Note with each definition which scalars are left out while zero; not part of what is published."""
+    for name, node in nodes.items():
+        fields = omitted.get(name.rpartition(".")[2], ())
+        scalar = [
+            field for field in fields if node.get("properties", {}).get(field, {}).get("type") in SCALARS
+        ]
+        if scalar:
+            node["x-omitted"] = scalar
+
+
 def main(source: Path) -> None:
     discovery, definitions = [], {}
     for group, version in SERVED:
@@ -133,6 +148,7 @@ def main(source: Path) -> None:
         old.unlink()
     write(DATA / "discovery.json.gz", discovery)
     for package, nodes in packages.items():
+        mark_omitted(nodes, omitted_when_zero(source.parent, package))
         write(DATA / f"{package}.json.gz", nodes)
 
 

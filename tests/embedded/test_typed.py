@@ -105,6 +105,12 @@ def test_nulls_and_empty_collections_are_dropped_but_empty_structs_stay() -> Non
     assert found["spec"]["securityContext"] == {}
 
 
+def test_zeros_that_go_omits_are_dropped_but_those_behind_pointers_stay() -> None:
+    tree = {"metadata": {"namespace": ""}, "spec": {"hostNetwork": False, "nodeName": "", "priority": 0}}
+    found = decode(POD, tree).object
+    assert found == {"metadata": {}, "spec": {"priority": 0}, "status": {}}
+
+
 def test_port_gets_its_declared_default_protocol() -> None:
     assert read(container(ports=[{"containerPort": 80}]))["ports"] == [
         {"containerPort": 80, "protocol": "TCP"}

@@ -99,7 +99,7 @@ def _add_definition(schemas: dict[str, Json], name: str) -> None:
     """A definition and all that it refers to."""
     if name in schemas:
         return
-    schemas[name] = data.definition(name)
+    schemas[name] = {word: value for word, value in data.definition(name).items() if word != "x-omitted"}
     for other in _references(schemas[name]):
         _add_definition(schemas, other)
 

@@ -59,6 +59,8 @@ class Shape:
     merges: dict[str, Merge] = field(default_factory=dict)
     # Fields that are written even when empty; a created object does not count as having added them.
     standing: frozenset[str] = frozenset()
+    # Scalar fields that are not written while zero.
+    omitted: frozenset[str] = frozenset()
 
     def child(self, name: str) -> "Shape":
         """The shape of one key of an object."""
@@ -119,6 +121,7 @@ def _fill(shape: Shape, node: Json) -> None:
     properties: dict[str, Json] = node["properties"]
     shape.fields = {name: _node(child) for name, child in properties.items()}
     shape.atomic = node.get("x-kubernetes-map-type") == "atomic"
+    shape.omitted = frozenset(node.get("x-omitted", ()))
     shape.required = frozenset(node.get("required", ()))
     shape.defaults = {name: child["default"] for name, child in properties.items() if "default" in child}
     lists = {name for name in shape.required if shape.fields[name].sort in {Sort.LIST, Sort.MAP}}

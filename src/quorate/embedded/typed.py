@@ -1,7 +1,7 @@
 """Reading a JSON tree as an object of a built-in kind, with the errors and the normal form of Go's decoding.
 
-`decode` gives back a fresh tree: unknown fields left out and reported, nulls and empty lists dropped, times
-and quantities in canonical form, and the empty structs and zero values that a real server writes filled in.
+`decode` gives back a fresh tree: unknown fields left out and reported; nulls, empty lists and zeros that Go
+omits dropped; times and quantities in canonical form; empty structs and zeros that Go writes filled in.
 What is required, and which values are allowed, is for validation to say.
 """
 
@@ -86,10 +86,11 @@ def _struct(shape: Shape, value: Json, way: Way, unknown: list[str]) -> Json:
             unknown.append(f'unknown field "{_path((way, name, go))}"')
         elif child is not None:
             if field.sort is Sort.STRING and child.__class__ is str:
-                read[name] = child
+                if child or name not in shape.omitted:
+                    read[name] = child
                 continue
             found = _read(field, child, (way, name, go), unknown)
-            if found or name in shape.standing or field.sort not in _DROPPED:
+            if found or name in shape.standing or not (field.sort in _DROPPED or name in shape.omitted):
                 read[name] = found
     for name, default in shape.defaults.items():
         if name not in read:
