@@ -9,13 +9,14 @@ import uuid
 from collections.abc import AsyncIterator, Callable, Coroutine
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Protocol
 
+from quorate.controllers.admission import Judge, Serving, Trust, Webhook
 from quorate.controllers.grouper import Grouper
 from quorate.controllers.health import HealthServer
 from quorate.controllers.runtime import Loop
 from quorate.controllers.scheduler import Scheduler
-from quorate.controllers.status import Status, Subject
+from quorate.controllers.status import Status
 from quorate.controllers.window import Window
 from quorate.grouping.subject import Settings as GroupingSettings
 from quorate.kube.apply import Writer
@@ -44,11 +45,27 @@ class Settings:
     terms: Terms = field(default_factory=Terms)
     health_host: str = "0.0.0.0"  # noqa: S104 - the kubelet probes from outside the pod
     health_port: int | None = None
+    webhook: Webhook | None = None
 
     def __post_init__(self) -> None:
         for name in self.only:
             if name not in CONTROLLERS:
                 raise ConfigError(f"no controller {name!r}; there are {', '.join(CONTROLLERS)}")
+        if "admission" in self.only and self.webhook is None:
+            raise ConfigError("admission needs a webhook: say where to serve and which names it is called by")
+
+    @property
+    def chosen(self) -> tuple[str, ...]:
+        """Admission is among all controllers only where it can be reached."""
+        return self.only or tuple(name for name in CONTROLLERS if name != "admission" or self.webhook)
+
+
+class Part(Protocol):
+    """What runs until it is stopped: a loop, or a server."""
+
+    async def run(self) -> None: ...
+
+    def stop(self) -> None: ...
 
 
 @dataclass(frozen=True)
@@ -60,13 +77,13 @@ class Bench:
     settings: Settings
 
 
-def grouper(bench: Bench) -> Loop[str]:
+def grouper(bench: Bench) -> list[Part]:
     settings = GroupingSettings(scheduler_names=frozenset({bench.settings.scheduler_name}))
     made = Grouper(bench.client, bench.caches, settings)
-    return Loop(made, Writer(bench.client, "quorate-grouper"), workers=8)
+    return [Loop(made, Writer(bench.client, "quorate-grouper"), workers=8)]
 
 
-def scheduler(bench: Bench) -> Loop[str]:
+def scheduler(bench: Bench) -> list[Part]:
     settings = bench.settings
     made = Scheduler(
         bench.caches,
@@ -74,17 +91,26 @@ def scheduler(bench: Bench) -> Loop[str]:
         policy=settings.policy,
         window=Window(idle=settings.window_idle, cap=settings.window_cap),
     )
-    return Loop(made, Writer(bench.client, "quorate-scheduler"), workers=1)
+    return [Loop(made, Writer(bench.client, "quorate-scheduler"), workers=1)]
 
 
-def status(bench: Bench) -> Loop[Subject]:
-    return Loop(Status(bench.caches), Writer(bench.client, "quorate-status"), workers=8)
+def status(bench: Bench) -> list[Part]:
+    return [Loop(Status(bench.caches), Writer(bench.client, "quorate-status"), workers=8)]
 
 
-CONTROLLERS: dict[str, Callable[[Bench], Loop[Any]]] = {
+def admission(bench: Bench) -> list[Part]:
+    webhook = bench.settings.webhook
+    assert webhook is not None, "settings refuse the choice of admission without a webhook"
+    trust = Trust(bench.client, bench.caches, webhook)
+    serving = Serving(Judge(bench.caches), webhook, trust)
+    return [serving, Loop(trust, Writer(bench.client, "quorate-admission"), workers=1)]
+
+
+CONTROLLERS: dict[str, Callable[[Bench], list[Part]]] = {
     "grouper": grouper,
     "scheduler": scheduler,
     "status": status,
+    "admission": admission,
 }
 
 
@@ -119,18 +145,18 @@ class App:
         """Fill the caches, run the loops until `stop`, and let them finish what they have begun."""
         caches = self._caches = Caches(self._client)
         bench = Bench(self._client, caches, self._settings)
-        loops = [CONTROLLERS[name](bench) for name in self._settings.only or CONTROLLERS]
+        parts = [part for name in self._settings.chosen for part in CONTROLLERS[name](bench)]
         try:
             async with background(caches.run(), self._stop_waited()) as (watching, stopping):
                 async with background(caches.synced()) as (synced,):
                     await first_of(watching, stopping, synced)
                 if self._stop.is_set():
                     return
-                async with background(*(loop.run() for loop in loops)) as working:
+                async with background(*(part.run() for part in parts)) as working:
                     ready()
                     await first_of(watching, stopping, *working)
-                    for loop in loops:
-                        loop.stop()
+                    for part in parts:
+                        part.stop()
                     await asyncio.wait(working, timeout=GRACE_SECONDS)
         finally:
             self._caches = None

@@ -34,6 +34,12 @@ class GroupVersionKind(Wire):
     kind: str = ""
 
 
+class GroupVersionResource(Wire):
+    group: str = ""
+    version: str = ""
+    resource: str = ""
+
+
 class UserInfo(Wire):
     username: str = ""
     groups: list[str] | None = None
@@ -45,6 +51,7 @@ class AdmissionRequest(Wire):
     uid: str
     kind: GroupVersionKind
     operation: str
+    resource: GroupVersionResource = msgspec.field(default_factory=GroupVersionResource)
     name: str = ""
     namespace: str = ""
     sub_resource: str = ""
