@@ -1,7 +1,7 @@
 """The CustomResourceDefinitions of every kind of ours, made from the wire types; `quorate crds` prints them.
 
-Rules in CEL say what can be said without looking at other objects, so that a cluster without our webhooks is
-safe too. The API server refuses rules that may get too expensive: lists and names are bounded for it.
+Their rules in CEL stand in `crdrules`, so that a cluster without our webhooks is safe too. The API server
+refuses rules that may get too expensive: lists and names are bounded for it.
 """
 
 from typing import NamedTuple
@@ -9,7 +9,16 @@ from typing import NamedTuple
 import msgspec
 
 from quorate.api.composite import COMPOSITE_POD_GROUP, CompositePodGroup
-from quorate.api.described import RULES, rule
+from quorate.api.crdrules import (
+    COMPOSITE_RULES,
+    LWS_RULES,
+    POD_GROUP_RULES,
+    QUEUE_RULES,
+    ROLE_BASED_GROUP_RULES,
+    TOPOLOGY_RULES,
+    Rules,
+)
+from quorate.api.described import RULES
 from quorate.api.lws import LEADER_WORKER_SET, LeaderWorkerSet
 from quorate.api.meta import Json, Kind
 from quorate.api.podgroup import POD_GROUP_KINDS, PodGroup
@@ -42,94 +51,11 @@ class Custom(NamedTuple):
     type: type[msgspec.Struct]
     short_names: tuple[str, ...]
     columns: tuple[Column, ...]
-    rules: tuple[tuple[str, Json], ...] = ()  # field path below the root, rule
+    rules: Rules = ()
     scale: Json | None = None
 
 
 AGE = Column("Age", ".metadata.creationTimestamp", "date")
-
-_HAS_GROUPS = "(has(self.subGroups) && size(self.subGroups) > 0)"
-
-POD_GROUP_RULES = (
-    (
-        "spec",
-        rule(
-            f"{_HAS_GROUPS} || !has(self.minMember) || !has(self.minSubGroup)",
-            "minMember and minSubGroup are mutually exclusive on a PodGroup without subGroups",
-        ),
-    ),
-    (
-        "spec.subGroups",
-        rule(
-            "self.all(g, !has(g.parent) || g.parent == '' || self.exists(p, p.name == g.parent))",
-            "the parent of a subgroup was not found",
-        ),
-    ),
-    (
-        "spec.subGroups",
-        rule(
-            "self.all(g, has(g.minMember) || self.exists(c, has(c.parent) && c.parent == g.name))",
-            "minMember is required on a subgroup without children",
-        ),
-    ),
-    (
-        "spec.subGroups",
-        rule(
-            "self.all(g, !has(g.minSubGroup) || self.exists(c, has(c.parent) && c.parent == g.name))",
-            "minSubGroup cannot be set on a leaf SubGroup (no child SubGroups)",
-        ),
-    ),
-)
-
-TOPOLOGY_RULES = (
-    (
-        "spec.levels",
-        rule(
-            "self.all(a, self.exists_one(b, b.nodeLabel == a.nodeLabel))",
-            "node labels of levels must be unique",
-        ),
-    ),
-    (
-        "spec.levels",
-        rule(
-            "self.all(a, !has(a.alias) || a.alias == '' || "
-            "(self.exists_one(b, has(b.alias) && b.alias == a.alias) && "
-            "!self.exists(b, b.nodeLabel == a.alias)))",
-            "aliases of levels must be unique and differ from the node labels",
-        ),
-    ),
-    (
-        "spec.levels",
-        rule(
-            "self.all(a, a.nodeLabel != 'kubernetes.io/hostname') || "
-            "self[size(self) - 1].nodeLabel == 'kubernetes.io/hostname'",
-            "kubernetes.io/hostname must be the last level",
-        ),
-    ),
-    ("spec.levels", rule("self == oldSelf", "levels are immutable: make a new Topology")),
-)
-
-ROLE_PATTERN_RULES = (
-    (
-        "spec.roles",
-        rule(
-            "self.all(r, [has(r.template), has(r.standalonePattern), has(r.leaderWorkerPattern), "
-            "has(r.customComponentsPattern)].filter(p, p).size() <= 1)",
-            "a role has one of template, standalonePattern, leaderWorkerPattern and customComponentsPattern",
-        ),
-    ),
-    (
-        "spec",
-        rule(
-            "!has(self.coordinationRequirements) || self.coordinationRequirements.all(c, "
-            "!has(c.strategy) || !has(c.strategy.segmentPlacement) || "
-            "!has(c.strategy.segmentPlacement.segmentSize) || "
-            "c.strategy.segmentPlacement.segmentSize.all(r, "
-            "c.strategy.segmentPlacement.segmentSize[r] >= 1))",
-            "segment sizes must be at least 1",
-        ),
-    ),
-)
 
 CUSTOM: tuple[Custom, ...] = (
     *(
@@ -163,6 +89,7 @@ CUSTOM: tuple[Custom, ...] = (
             AGE,
             Column("Children", ".status.childQueues", wide=True),
         ),
+        QUEUE_RULES,
     ),
     Custom(TOPOLOGY, Topology, (), (Column("Levels", ".spec.levels[*].nodeLabel"), AGE), TOPOLOGY_RULES),
     Custom(
@@ -176,6 +103,7 @@ CUSTOM: tuple[Custom, ...] = (
             Column("Parent", ".spec.parent", wide=True),
             AGE,
         ),
+        COMPOSITE_RULES,
     ),
     Custom(
         LEADER_WORKER_SET,
@@ -187,6 +115,7 @@ CUSTOM: tuple[Custom, ...] = (
             Column("Up-to-date", ".status.updatedReplicas", "integer"),
             AGE,
         ),
+        LWS_RULES,
         scale={
             "specReplicasPath": ".spec.replicas",
             "statusReplicasPath": ".status.replicas",
@@ -203,7 +132,7 @@ CUSTOM: tuple[Custom, ...] = (
                 AGE,
                 Column("Reason", '.status.conditions[?(@.type=="Ready")].reason', wide=True),
             ),
-            ROLE_PATTERN_RULES,
+            ROLE_BASED_GROUP_RULES,
         )
         for kind in ROLE_BASED_GROUP_KINDS
     ),
@@ -268,7 +197,7 @@ def _version(custom: Custom) -> Json:
 
 
 def _field(schema: Json, path: str) -> Json:
-    for name in path.split("."):
+    for name in filter(None, path.split(".")):
         schema = schema["properties"][name]
     return schema
 

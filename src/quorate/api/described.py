@@ -7,6 +7,9 @@ can report every fault of an object instead of failing at the first.
 import msgspec
 
 DNS_LABEL = r"^[a-z0-9]([-a-z0-9]*[a-z0-9])?$"
+_PART = r"([0-9]+(\.[0-9]+)?(ns|us|ms|s|m|h))+"
+DURATION = rf"^({_PART}|0)$"
+SIGNED_DURATION = rf"^([-+]?{_PART}|0)$"
 INT32_MAX = 2**31 - 1
 
 DEFAULT = "x-quorate-default"

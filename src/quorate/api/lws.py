@@ -26,7 +26,12 @@ class SubGroupPolicy(Part, frozen=True):
     ] = "LeaderWorker"
     sub_group_size: Annotated[
         int | None,
-        described("Pods of a sub-group; size or size - 1 is a multiple of it.", minimum=1, format="int32"),
+        described(
+            "Pods of a sub-group; size or size - 1 is a multiple of it.",
+            required=True,
+            minimum=1,
+            format="int32",
+        ),
     ] = None
 
 

@@ -4,7 +4,7 @@ from typing import Annotated, Literal
 
 import msgspec
 
-from quorate.api.described import DNS_LABEL, INT32_MAX, described
+from quorate.api.described import DNS_LABEL, DURATION, INT32_MAX, SIGNED_DURATION, described
 from quorate.api.meta import Condition, Json, Kind, Object, Part, Wire
 from quorate.api.podspec import ResourceList
 
@@ -101,11 +101,14 @@ class PodGroupSpec(Wire):
     ] = None
     preemption_delay: Annotated[
         str | None,
-        described("How long the gang waits before it may cause evictions, as in `90s`."),
+        described("How long the gang waits before it may cause evictions, as in `90s`.", pattern=DURATION),
     ] = None
     staleness_grace_period: Annotated[
         str | None,
-        described("How long a running gang may stay below a minimum, as in `60s`; negative: for ever."),
+        described(
+            "How long a running gang may stay below a minimum, as in `60s`; negative: for ever.",
+            pattern=SIGNED_DURATION,
+        ),
     ] = None
 
 

@@ -4,7 +4,7 @@ from typing import Annotated
 
 import msgspec
 
-from quorate.api.described import described
+from quorate.api.described import DURATION, described
 from quorate.api.meta import Condition, Kind, Object, Part, Wire
 from quorate.api.podspec import ResourceList
 
@@ -43,11 +43,17 @@ class QueueSpec(Wire):
     resources: Annotated[QueueResources | None, described("Quota, limit and weight per resource.")] = None
     preempt_min_runtime: Annotated[
         str | None,
-        described("How long a gang runs before a gang of its own queue may preempt it; none: inherited."),
+        described(
+            "How long a gang runs before a gang of its own queue may preempt it; none: inherited.",
+            pattern=DURATION,
+        ),
     ] = None
     reclaim_min_runtime: Annotated[
         str | None,
-        described("How long a gang runs before another queue may reclaim from it; none: inherited."),
+        described(
+            "How long a gang runs before another queue may reclaim from it; none: inherited.",
+            pattern=DURATION,
+        ),
     ] = None
 
 
