@@ -8,7 +8,6 @@ from quorate.embedded.admission import Admission
 from quorate.embedded.admissionrequest import Operation, Request
 from quorate.embedded.defaults import default
 from quorate.embedded.errors import ApiError
-from quorate.embedded.podadmission import system_priority_classes
 from quorate.embedded.registry import Registry, Resource
 from quorate.embedded.store import Key, Store
 
@@ -28,8 +27,7 @@ class World:
         self.store = Store()
         self.admission = Admission(self.store, Registry([PODS, CLASSES, CLAIMS, NAMESPACES]))
         self.add("", "namespaces", "Namespace", "team", status={"phase": "Active"})
-        for one in system_priority_classes():
-            self.store.create(Key(CLASSES.group, CLASSES.plural, "", one["metadata"]["name"]), one)
+        self.priority_class("system-node-critical", 2_000_001_000)
 
     def add(self, group: str, plural: str, kind: str, name: str, namespace: str = "", **rest: Any) -> None:
         metadata = {"name": name, "namespace": namespace, **rest.pop("metadata", {})}
@@ -162,3 +160,13 @@ def test_a_claim_gets_the_newest_default_class(world: World) -> None:
     assert world.admit(CLAIMS, claim)["spec"]["storageClassName"] == "b"
     explicit: Json = {"metadata": {"name": "c", "namespace": "team"}, "spec": {"storageClassName": ""}}
     assert world.admit(CLAIMS, explicit)["spec"]["storageClassName"] == ""
+
+
+def test_a_service_gets_an_address_and_a_taken_wish_is_refused(world: World) -> None:
+    services = Resource("", "v1", "Service", "services", "service", namespaced=True)
+    obj = {"kind": "Service", "apiVersion": "v1", "metadata": {"name": "p", "namespace": "team"}}
+    made = world.admit(services, default("", "Service", {**obj, "spec": {"ports": [{"port": 80}]}}))
+    world.store.create(Key("", "services", "team", "p"), made)
+    wish = {"clusterIP": made["spec"]["clusterIP"], "ports": [{"port": 80}]}
+    with pytest.raises(ApiError, match=r"spec\.clusterIPs: Invalid value: .* already allocated"):
+        world.admit(services, default("", "Service", {**obj, "spec": wish}))

@@ -2,7 +2,6 @@ import pytest
 
 from quorate.api.meta import Json
 from quorate.embedded.defaults import default, prepare_create
-from quorate.embedded.defaults.addresses import ServiceAddresses
 from quorate.embedded.defaults.creation import quality_of_service
 from quorate.embedded.quantities import canonical, nanos
 
@@ -188,38 +187,6 @@ def test_a_gated_pod_says_so() -> None:
 )
 def test_quality_of_service(resources: Json, quality: str) -> None:
     assert quality_of_service({"containers": [{"resources": resources}]}) == quality
-
-
-def service(name: str, **spec: object) -> Json:
-    return default("", "Service", {"metadata": {"name": name}, "spec": {"ports": [{"port": 80}], **spec}})
-
-
-def test_services_get_addresses_and_give_them_back() -> None:
-    addresses = ServiceAddresses()
-    first, second = service("a"), service("b", type="NodePort")
-    assert addresses.assign(first) == addresses.assign(second) == []
-    assert first["spec"]["clusterIP"] != second["spec"]["clusterIP"]
-    assert first["spec"]["clusterIPs"] == [first["spec"]["clusterIP"]]
-    assert second["spec"]["ports"][0]["nodePort"] == 30000
-    wish = service("c", clusterIP=first["spec"]["clusterIP"])
-    assert "already allocated" in addresses.assign(wish)[0].message
-    addresses.release(first)
-    assert addresses.assign(wish) == []
-
-
-def test_a_headless_service_keeps_none() -> None:
-    headless = service("a", clusterIP="None")
-    assert ServiceAddresses().assign(headless) == []
-    assert headless["spec"]["clusterIPs"] == ["None"]
-
-
-def test_an_update_keeps_the_address() -> None:
-    addresses = ServiceAddresses()
-    old = service("a")
-    addresses.assign(old)
-    new = service("a")
-    assert addresses.assign(new, old) == []
-    assert new["spec"]["clusterIP"] == old["spec"]["clusterIP"]
 
 
 def test_a_definition_gets_the_names_it_implies() -> None:

@@ -10,6 +10,7 @@ The API server calls both phases for create, update, delete and connect, subreso
 from quorate.api.meta import Json
 from quorate.embedded import errors
 from quorate.embedded.admissionrequest import Request
+from quorate.embedded.clusterips import ServiceAddresses
 from quorate.embedded.errors import ApiError
 from quorate.embedded.podadmission import PodAdmission
 from quorate.embedded.registry import Registry, Resource
@@ -25,6 +26,7 @@ class Admission:
     def __init__(self, store: Store, registry: Registry, webhooks: Webhooks | None = None) -> None:
         self._store = store
         self._pods = PodAdmission(store)
+        self._addresses = ServiceAddresses(store)
         self.webhooks = webhooks or Webhooks(store, registry)
 
     async def mutate(self, request: Request) -> Json | None:
@@ -52,6 +54,8 @@ class Admission:
         match resource.group, resource.kind:
             case "", "Pod":
                 self._pods.admit(request)
+            case "", "Service":
+                self._give_addresses(request)
             case "", "PersistentVolumeClaim":
                 self._give_storage_class(request)
             case "scheduling.k8s.io", "PriorityClass":
@@ -66,6 +70,13 @@ class Admission:
             "deletionTimestamp"
         ):
             raise _terminating(request)
+
+    def _give_addresses(self, request: Request) -> None:
+        if request.obj is None:
+            return
+        found = self._addresses.assign(request.obj, request.old)
+        if found:
+            raise errors.invalid(request.resource, request.name, found)
 
     def _give_storage_class(self, request: Request) -> None:
         if request.operation != "CREATE" or request.obj is None:

@@ -15,10 +15,6 @@ _POLICY = "PreemptLowerPriority"
 _DEFAULT_ACCOUNT = "default"
 _NOT_READY, _UNREACHABLE = "node.kubernetes.io/not-ready", "node.kubernetes.io/unreachable"
 _SECONDS = 300
-_SYSTEM_CLASSES = (
-    ("system-cluster-critical", 2_000_000_000, "Used for system critical pods that must run in the cluster."),
-    ("system-node-critical", 2_000_001_000, "Used for system critical pods that must not leave their node."),
-)
 
 
 class _Priority(NamedTuple):
@@ -28,22 +24,6 @@ class _Priority(NamedTuple):
 
 
 _NO_CLASS = _Priority("", 0, _POLICY)
-
-
-def system_priority_classes() -> list[Json]:
-    """The priority classes every cluster starts with."""
-    return [
-        {
-            "apiVersion": f"{SCHEDULING}/v1",
-            "kind": "PriorityClass",
-            "metadata": {"name": name},
-            "value": value,
-            "globalDefault": False,
-            "description": description,
-            "preemptionPolicy": _POLICY,
-        }
-        for name, value, description in _SYSTEM_CLASSES
-    ]
 
 
 class PodAdmission:

@@ -1,14 +1,13 @@
 """Cluster IPs and node ports of services: given out once, kept by the service, returned when it goes.
 
-The API server takes addresses when a service is created or updated and releases them on delete; on start it
-claims what stored services hold.
+What is held is read off the store's services as they come and go; admission asks `assign` for what a service lacks.
 """
 
 import ipaddress
-from collections.abc import Iterable
 
 from quorate.api.meta import Json
 from quorate.embedded.causes import Cause, invalid
+from quorate.embedded.store import Event, Store
 
 _NODE_PORTS = range(30000, 32768)
 NEEDS_NODE_PORTS = ("NodePort", "LoadBalancer")
@@ -17,25 +16,37 @@ NEEDS_NODE_PORTS = ("NodePort", "LoadBalancer")
 class ServiceAddresses:
     """Who holds which cluster IP and node port."""
 
-    def __init__(self, network: str = "10.96.0.0/16") -> None:
+    def __init__(self, store: Store, network: str = "10.96.0.0/16") -> None:
         self._network = ipaddress.ip_network(network)
         self._taken: set[str] = set()
         self._ports: set[int] = set()
+        # Searches go on from here, so that two requests under way at once do not get the same.
         self._next = 10
         self._next_port = 0
+        for service in store.list("", "services"):
+            self._hold(service)
+        store.on_event(self._observe)
 
-    def claim(self, services: Iterable[Json]) -> None:
-        """Mark what stored services hold as taken."""
-        for service in services:
-            spec = service["spec"]
-            self._taken.update(ip for ip in spec.get("clusterIPs") or () if ip != "None")
-            self._ports.update(port["nodePort"] for port in spec.get("ports") or () if port.get("nodePort"))
+    def _observe(self, event: Event) -> None:
+        if event.key.plural != "services" or event.key.group:
+            return
+        if event.previous is not None:
+            self._taken.difference_update(_addresses(event.previous))
+            self._ports.difference_update(_ports(event.previous))
+        if event.type != "DELETED":
+            self._hold(event.object)
+
+    def _hold(self, service: Json) -> None:
+        self._taken.update(_addresses(service))
+        self._ports.update(_ports(service))
 
     def assign(self, service: Json, old: Json | None = None) -> list[Cause]:
         """Give the service the addresses it lacks, in place; a wish that is taken is a cause."""
         spec = service["spec"]
         held = old["spec"] if old else {}
         if spec["type"] == "ExternalName":
+            for field in ("clusterIP", "clusterIPs"):
+                spec.pop(field, None)
             return []
         if not spec.get("clusterIP"):
             spec["clusterIP"] = held.get("clusterIP") or self._free_address()
@@ -44,13 +55,7 @@ class ServiceAddresses:
             if refusal:
                 return [invalid("spec.clusterIPs", [spec["clusterIP"]], refusal)]
         spec["clusterIPs"] = [spec["clusterIP"]]
-        if spec["clusterIP"] != "None":
-            self._taken.add(spec["clusterIP"])
         return self._assign_ports(spec, held)
-
-    def release(self, service: Json) -> None:
-        self._taken.difference_update(service["spec"].get("clusterIPs") or ())
-        self._ports.difference_update(port.get("nodePort", 0) for port in service["spec"].get("ports") or ())
 
     def _refusal(self, wish: str) -> str:
         try:
@@ -92,7 +97,6 @@ class ServiceAddresses:
                 detail = f"provided port is not in the valid range. {limits}"
                 return [invalid(f"spec.ports[{index}].nodePort", wish, detail)]
             port["nodePort"] = wish or self._free_port()
-            self._ports.add(port["nodePort"])
         return []
 
     def _free_port(self) -> int:
@@ -103,3 +107,11 @@ class ServiceAddresses:
                 return candidate
         msg = "every node port from 30000 to 32767 is in use by a Service; delete one"
         raise OverflowError(msg)
+
+
+def _addresses(service: Json) -> list[str]:
+    return [address for address in service["spec"].get("clusterIPs") or () if address != "None"]
+
+
+def _ports(service: Json) -> list[int]:
+    return [port["nodePort"] for port in service["spec"].get("ports") or () if port.get("nodePort")]
