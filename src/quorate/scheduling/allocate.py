@@ -28,12 +28,13 @@ def _serve(cycle: Cycle, gangs: Ints) -> None:
     trial = cycle.trial
     turns = new_turns(cycle, trial)
     refused: set[int] = set()  # composites
+    failed = Failures(trial)
     for number in gangs.tolist():
         push(turns, trial, number)
     while (turn := turns.pop()) is not None:
         holder = composite.holder_of(trial, turn.gang)
         if holder == NONE:
-            moved = [turn.gang] if _step(cycle, turn.gang) else []
+            moved = [turn.gang] if _step(cycle, turn.gang, failed) else []
         elif holder in refused:
             moved = []
         else:
@@ -45,9 +46,40 @@ def _serve(cycle: Cycle, gangs: Ints) -> None:
             turns.refresh(queue)
 
 
-def _step(cycle: Cycle, number: int) -> bool:
+class Failures:
+    """Tries that found no room: room only shrinks while allocating, so gangs of the same kind need no try.
+
+    Where pods draw other pods near, room can also open, and every gang is tried.
+    """
+
+    def __init__(self, trial: Trial) -> None:
+        self._trial = trial
+        self._found: dict[object, Attempt] = {}
+
+    def of(self, number: int) -> Attempt | None:
+        """The failure of a gang that nothing tells apart from this one."""
+        return self._found.get(self._kind(number)) if self._found else None
+
+    def add(self, number: int, attempt: Attempt) -> None:
+        if not self._trial.coupled:
+            self._found[self._kind(number)] = attempt
+
+    def _kind(self, number: int) -> object:
+        """Names too, because the refusal tells them."""
+        snapshot = self._trial.snapshot
+        rows = snapshot.gang_groups(number)
+        names = snapshot.groups.names[rows.start : rows.stop]
+        return int(snapshot.gangs.composite[number]), names, gang.signature(self._trial, rows.start)
+
+
+def _step(cycle: Cycle, number: int, failed: Failures) -> bool:
     """Give a gang its next step, now or in seats that are being freed; whether it may take another."""
     trial = cycle.trial
+    known = failed.of(number)
+    if known is not None:
+        cycle.refused[number] = known
+        return False
+    found = Attempt()
     for now in (True, False):
         found = cycle.solver.attempt(trial, number, now=now)
         cycle.states += found.states
@@ -59,6 +91,8 @@ def _step(cycle: Cycle, number: int) -> bool:
             cycle.refused[number] = found
         if found.stop is not None or not trial.has_releasing:
             break
+    if found.stop is None and found.goal is not None:
+        failed.add(number, found)
     return False
 
 

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 import numpy as np
+from msgspec.structs import replace
 
 from quorate.plan import Bind, Change, Evict, Plan, Refusal, SetStatus
 from quorate.scheduling.cycle import Cycle
@@ -56,5 +57,10 @@ def _given_up(cycle: Cycle) -> Iterator[Change]:
 
 
 def _refusals(cycle: Cycle) -> Iterator[Refusal]:
+    """Gangs that failed with the same try are refused in the same words."""
+    said: dict[int, Refusal] = {}
     for number, attempt in sorted(cycle.refused.items()):
-        yield refusal_of(cycle, number, attempt)
+        known = said.get(id(attempt))
+        if known is None or attempt.together is not None:
+            known = said[id(attempt)] = refusal_of(cycle, number, attempt)
+        yield replace(known, gang=cycle.snapshot.gangs.refs[number])
