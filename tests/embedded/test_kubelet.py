@@ -2,6 +2,7 @@ from typing import Any
 
 import pytest
 
+from quorate.embedded.nodes import node_shapes, nodes_of
 from quorate.workloads.builtin import fakery, kinds
 from tests.fakes.small_cluster import SmallCluster, pod, run
 
@@ -173,6 +174,20 @@ def test_a_lost_node_freezes_its_pods() -> None:
         await cluster.builtins.kubelets.set_down("node-0", down=False)
         await cluster.advance(1)
         assert cluster.get(kinds.POD, "web")["status"]["phase"] == "Running"
+
+    run(scenario)
+
+
+def test_a_pod_bound_to_a_node_yet_to_come_starts_with_it() -> None:
+    async def scenario(cluster: SmallCluster) -> None:
+        await cluster.create(_pod("early"))
+        await cluster.bind("early", "cpu-0")
+        await cluster.advance(5)
+        assert cluster.get(kinds.POD, "early")["status"]["phase"] == "Pending"
+        (node,) = nodes_of(node_shapes("1x0gpu,name=cpu"))
+        await cluster.create(node)
+        await cluster.advance(1)
+        assert cluster.get(kinds.POD, "early")["status"]["phase"] == "Running"
 
     run(scenario)
 

@@ -25,9 +25,12 @@ BY_NAME = {kind.kind: kind for kind in vars(kinds).values() if isinstance(kind, 
 
 class SmallCluster:
     def __init__(self) -> None:
-        self.clock = VirtualClock()
         self._task: asyncio.Task[None] | None = None
+        self._begin(VirtualClock().now())
         self._serve(Store())
+
+    def _begin(self, at: float) -> None:
+        self.clock = VirtualClock(at)
         self.clock.watch(lambda: self.builtins.is_idle)
 
     def _serve(self, store: Store) -> None:
@@ -45,9 +48,10 @@ class SmallCluster:
             with contextlib.suppress(asyncio.CancelledError):
                 await self._task
 
-    async def restart(self) -> None:
-        """End the process and start another one on what is stored."""
+    async def restart(self, *, after: float = 0) -> None:
+        """End the process and, seconds later, start another one on what is stored."""
         await self.stop()
+        self._begin(self.clock.now() + after)
         old, new = self.api.store, Store()
         found = [
             (Key(group, plural, namespace, name), entry.object)

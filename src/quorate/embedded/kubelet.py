@@ -75,9 +75,10 @@ class Kubelets:
         self._notice(event.key, event.object)
 
     def _node_event(self, event: Event) -> None:
-        """A node that comes back goes on with its pods."""
+        """A node that comes (back) goes on with its pods."""
         before = event.previous
-        if before is not None and is_marked_down(before) and not is_marked_down(event.object):
+        comes = event.type == "ADDED" or (before is not None and is_marked_down(before))
+        if comes and not is_marked_down(event.object):
             for pod in self._world.pods_on(event.key.name):
                 self.queue.add(_key(pod))
 

@@ -70,3 +70,14 @@ def test_pods_of_a_deleted_node_are_removed_and_replaced() -> None:
         assert cluster.get(kinds.REPLICA_SET, "web")["status"]["readyReplicas"] == 2
 
     run(scenario, nodes="2x8gpu")
+
+
+def test_heartbeats_missed_while_no_process_ran_are_forgiven() -> None:
+    async def scenario(cluster: SmallCluster) -> None:
+        await cluster.advance(60)
+        await cluster.restart(after=3600)
+        await cluster.advance(60)
+        assert "NodeNotReady" not in cluster.reasons()
+        assert not cluster.get(kinds.NODE, "node-0")["spec"].get("taints")
+
+    run(scenario, nodes="1x8gpu")

@@ -26,6 +26,8 @@ class NodeLife:
         self._world = world
         self._writer = writer
         self._clock = clock
+        # Heartbeats missed while no process ran are nobody's fault.
+        self._since = clock.now()
         self.nodes: WorkQueue[str] = WorkQueue("node-lifecycle-controller", clock, self._sync_node)
         self.pods: WorkQueue[Key] = WorkQueue("taint-eviction-controller", clock, self._sync_pod)
         world.on(kinds.NODE, self._node_event)
@@ -69,7 +71,7 @@ class NodeLife:
 
     def _renewed_at(self, node: str) -> float:
         lease = self._world.get(kinds.LEASE, NAMESPACE, node)
-        return epoch(lease["spec"].get("renewTime")) if lease is not None else 0.0
+        return max(epoch(lease["spec"].get("renewTime")), self._since) if lease is not None else self._since
 
     async def _sync_node(self, name: str) -> None:
         node = self._world.get(kinds.NODE, "", name)

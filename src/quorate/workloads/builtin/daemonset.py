@@ -103,9 +103,7 @@ def _fits(item: Json, node: Json) -> tuple[bool, bool]:
 def _pod_on(view: _Daemons, node: str) -> Json:
     item = view.item
     body = pod_from(kinds.DAEMON_SET, item, item["spec"]["template"])
-    body["metadata"]["labels"].update(
-        {LABEL: view.hash, _GENERATION: str(item["metadata"].get("generation", 1))}
-    )
+    body["metadata"]["labels"].update({LABEL: view.hash, _GENERATION: _generation(item)})
     spec = body["spec"]
     body["spec"] = {
         **spec,
@@ -113,6 +111,12 @@ def _pod_on(view: _Daemons, node: str) -> Json:
         "tolerations": tolerations(spec),
     }
     return body
+
+
+def _generation(item: Json) -> str:
+    """How often the template has changed, as the API server counts it in an annotation."""
+    notes = item["metadata"].get("annotations") or {}
+    return str(notes.get("deprecated.daemonset.template.generation", "1"))
 
 
 def _pin(affinity: Json, node: str) -> Json:

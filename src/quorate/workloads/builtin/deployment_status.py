@@ -17,6 +17,9 @@ def status(item: Json, current: Json | None, owned: Sequence[Json], now: float) 
         "observedGeneration": item["metadata"].get("generation", 1),
         **{key: count for key, count in counts.items() if count},
     }
+    terminating = [found.get("status", {}).get("terminatingReplicas") for found in owned]
+    if None not in terminating:
+        after["terminatingReplicas"] = sum(terminating)
     collisions = item.get("status", {}).get("collisionCount")
     if collisions:
         after["collisionCount"] = collisions

@@ -51,7 +51,7 @@ def _is_over(item: Json) -> bool:
 
 def _settled(item: Json, counts: Counts) -> Json:
     """The status of a finished Job: only the counting of its last pods goes on."""
-    return {**item.get("status", {}), **render(item, counts)}
+    return render(item, item.get("status", {}), counts)
 
 
 def _free(item: Json, owned: Sequence[Json]) -> list[Change]:
@@ -104,18 +104,15 @@ def _finish(
     at, status = rfc3339(now), item.get("status", {})
     conditions = put(status.get("conditions"), _condition(end.target, end, now), at)
     changes: list[Change] = [*freed, *stops]
-    after = {
-        **status,
-        **render(item, counts, stopping=len(stopping) + len(running)),
-        "conditions": conditions,
-    }
+    after = render(item, status, counts, stopping=len(stopping) + len(running))
+    after["conditions"] = conditions
     after.setdefault("startTime", at)
     if not running and not stopping and not counts.is_pending:
         after["conditions"] = put(conditions, _condition(end.terminal, end, now), at)
         if end.is_success:
             after["completionTime"] = at
         changes.append(_final_event(item, end))
-    return Outcome(tuple(changes), {**after, "uncountedTerminatedPods": counts.pending()})
+    return Outcome(tuple(changes), after)
 
 
 def _condition(kind: str, end: End, now: float) -> Json:
@@ -146,14 +143,14 @@ def _run(item: Json, owned: Sequence[Json], counts: Counts, freed: list[Change],
     deadline = spec.get("activeDeadlineSeconds")
     if deadline is not None and "startTime" in status:
         wake = soonest(wake, epoch(status["startTime"]) + deadline)
-    return Outcome((*freed, *notes, *changes), {**status, **_live(item, owned, counts)}, wake)
+    return Outcome((*freed, *notes, *changes), _live(item, status, owned, counts), wake)
 
 
-def _live(item: Json, owned: Sequence[Json], counts: Counts) -> Json:
+def _live(item: Json, status: Json, owned: Sequence[Json], counts: Counts) -> Json:
     active = [pod for pod in owned if pods.is_active(pod)]
     stopping = sum(is_deleting(pod) and not pods.is_finished(pod) for pod in owned)
     ready = sum(pods.is_ready(pod) for pod in active)
-    return render(item, counts, active=len(active), ready=ready, stopping=stopping)
+    return render(item, status, counts, active=len(active), ready=ready, stopping=stopping)
 
 
 def _suspension(item: Json, status: Json, now: float, *, suspended: bool) -> tuple[Json, list[Change]]:

@@ -8,6 +8,7 @@ from quorate.workloads.builtin import pods
 from quorate.workloads.builtin.outcome import is_deleting
 
 INDEX = "batch.kubernetes.io/job-completion-index"
+_COUNTED = {"active", "succeeded", "failed", "completedIndexes"}
 
 
 class Counts(NamedTuple):
@@ -86,14 +87,17 @@ def _open(before: Iterable[str], tracked: set[str], fresh: Iterable[Json]) -> tu
     return (*(uid for uid in before if uid in tracked), *(pod["metadata"]["uid"] for pod in fresh))
 
 
-def render(item: Json, counts: Counts, *, active: int = 0, ready: int = 0, stopping: int = 0) -> Json:
-    """The counting part of a Job's status; zero active and counts are left out as the API does."""
+def render(
+    item: Json, status: Json, counts: Counts, *, active: int = 0, ready: int = 0, stopping: int = 0
+) -> Json:
+    """The status with its counting part replaced; counts of zero are left out as the API does."""
     succeeded = len(counts.indexes) if is_indexed(item) else counts.succeeded
-    shown: Json = {"uncountedTerminatedPods": counts.pending(), "ready": ready, "terminating": stopping}
-    shown["active"], shown["succeeded"], shown["failed"] = active, succeeded, counts.failed
+    shown = {key: value for key, value in status.items() if key not in _COUNTED}
+    named = {"active": active, "succeeded": succeeded, "failed": counts.failed}
+    shown |= {key: number for key, number in named.items() if number}
     if counts.indexes:
         shown["completedIndexes"] = write_indexes(counts.indexes)
-    return shown
+    return {**shown, "ready": ready, "terminating": stopping, "uncountedTerminatedPods": counts.pending()}
 
 
 def parse_indexes(text: str) -> list[int]:

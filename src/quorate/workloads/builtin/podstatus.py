@@ -28,7 +28,9 @@ def creating(pod: Json, address: Address, now: float) -> Json:
     ]
     unready = f"containers with unready status: [{' '.join(names)}]"
     status = {**_base(pod, address, at), "phase": "Pending", "containerStatuses": statuses}
-    return _with(status, {"PodReadyToStartContainers": "", "Initialized": None, **_not_ready(unready)}, at)
+    return _with(
+        pod, status, {"PodReadyToStartContainers": "", "Initialized": None, **_not_ready(unready)}, at
+    )
 
 
 def running(pod: Json, address: Address, now: float, *, ready: bool, restarts: int = 0) -> Json:
@@ -50,7 +52,7 @@ def running(pod: Json, address: Address, now: float, *, ready: bool, restarts: i
         f"containers with unready status: [{' '.join(item['name'] for item in pod['spec']['containers'])}]"
     )
     readiness = {"Ready": None, "ContainersReady": None} if ready else _not_ready(unready)
-    return _with(status, {"PodReadyToStartContainers": None, "Initialized": None, **readiness}, at)
+    return _with(pod, status, {"PodReadyToStartContainers": None, "Initialized": None, **readiness}, at)
 
 
 def ended(pod: Json, exit_code: int, now: float, *, reason: str = "", message: str = "") -> Json:
@@ -61,7 +63,11 @@ def ended(pod: Json, exit_code: int, now: float, *, reason: str = "", message: s
         _container(pod, item, _terminated(pod, exit_code, at), restarts=_restarts(pod))
         for item in pod["spec"]["containers"]
     ]
-    status |= {"phase": "Failed" if exit_code else "Succeeded", "containerStatuses": containers}
+    status |= {
+        "phase": "Failed" if exit_code else "Succeeded",
+        "containerStatuses": containers,
+        **_observed(pod),
+    }
     if reason:
         status |= {"reason": reason, "message": message}
     if status.get("initContainerStatuses"):
@@ -72,7 +78,7 @@ def ended(pod: Json, exit_code: int, now: float, *, reason: str = "", message: s
             for item in pod["spec"]["initContainers"]
         ]
     for kind in ("PodReadyToStartContainers", "Ready", "ContainersReady"):
-        note: Json = {"type": kind, "status": "False"}
+        note: Json = {"type": kind, **_observed(pod), "status": "False"}
         if kind != "PodReadyToStartContainers":
             note["reason"] = "PodFailed" if exit_code else _COMPLETED
         status["conditions"] = put(_without_reason(status["conditions"], kind), note, at)
@@ -92,7 +98,7 @@ def backing_off(pod: Json, exit_code: int, delay: float, now: float) -> Json:
     unready = (
         f"containers with unready status: [{' '.join(item['name'] for item in pod['spec']['containers'])}]"
     )
-    return _with({**status, "containerStatuses": containers}, _not_ready(unready), at)
+    return _with(pod, {**status, "containerStatuses": containers}, _not_ready(unready), at)
 
 
 def rejected(pod: Json, reason: str, message: str, now: float) -> Json:
@@ -105,20 +111,26 @@ def _base(pod: Json, address: Address, at: str) -> Json:
     status = dict(pod.get("status", {}))
     status |= {"hostIP": address.host, "hostIPs": [{"ip": address.host}]}
     status |= {"podIP": address.pod, "podIPs": [{"ip": address.pod}]}
+    status |= _observed(pod)
     status.setdefault("startTime", at)
     status.setdefault("qosClass", "Burstable")
     return status
+
+
+def _observed(pod: Json) -> Json:
+    generation = pod["metadata"].get("generation")
+    return {"observedGeneration": generation} if generation else {}
 
 
 def _not_ready(message: str) -> dict[str, str | None]:
     return {"Ready": message, "ContainersReady": message}
 
 
-def _with(status: Json, wanted: dict[str, str | None], at: str) -> Json:
+def _with(pod: Json, status: Json, wanted: dict[str, str | None], at: str) -> Json:
     """Set conditions: `None` is True, a text is False for want of ready containers."""
     conditions: Sequence[Json] = status.get("conditions") or []
     for kind, why in wanted.items():
-        note: Json = {"type": kind, "status": "True" if why is None else "False"}
+        note: Json = {"type": kind, **_observed(pod), "status": "True" if why is None else "False"}
         if why:
             note |= {"reason": "ContainersNotReady", "message": why}
         else:

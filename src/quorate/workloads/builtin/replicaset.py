@@ -29,7 +29,7 @@ def replicaset(item: Json, children: Sequence[Json], neighbours: Iterable[Json],
     changes = [] if is_deleting(item) else _scale(item, active, neighbours, now)
     min_ready = item["spec"].get("minReadySeconds", 0)
     wake = pods.next_available(active, min_ready, now)
-    return Outcome((*claims, *changes), _status(item, active, now), wake)
+    return Outcome((*claims, *changes), _status(item, claimed, now), wake)
 
 
 def claim(kind: Kind, owner: Json, of: Kind, children: Iterable[Json]) -> tuple[list[Json], list[Change]]:
@@ -90,7 +90,9 @@ def _scale(item: Json, active: Sequence[Json], neighbours: Iterable[Json], now: 
     return changes
 
 
-def _status(item: Json, active: Sequence[Json], now: float) -> Json:
+def _status(item: Json, claimed: Sequence[Json], now: float) -> Json:
+    active = [pod for pod in claimed if pods.is_active(pod)]
+    terminating = sum(is_deleting(pod) and not pods.is_finished(pod) for pod in claimed)
     wanted = (item["spec"]["template"].get("metadata", {}).get("labels") or {}).items()
     min_ready = item["spec"].get("minReadySeconds", 0)
     counts = {
@@ -100,7 +102,11 @@ def _status(item: Json, active: Sequence[Json], now: float) -> Json:
         "readyReplicas": sum(pods.is_ready(pod) for pod in active),
         "availableReplicas": sum(pods.is_available(pod, min_ready, now) for pod in active),
     }
-    status = {"replicas": len(active), **{name: count for name, count in counts.items() if count}}
+    status = {
+        "replicas": len(active),
+        "terminatingReplicas": terminating,
+        **{name: count for name, count in counts.items() if count},
+    }
     conditions = item.get("status", {}).get("conditions")
     kept = {"conditions": conditions} if conditions else {}
     return {**status, "observedGeneration": item["metadata"].get("generation", 1), **kept}
