@@ -5,6 +5,7 @@ import pytest
 
 from quorate.api.crds import crds
 from quorate.api.meta import Json
+from quorate.embedded import customkind
 
 DEFINITIONS = {definition["metadata"]["name"]: definition for definition in crds()}
 
@@ -48,6 +49,34 @@ def test_schemas_are_structural(name: str) -> None:
         assert not {"$ref", "title", "oneOf"} & node.keys()
         assert not any(key.startswith("x-quorate") for key in node)
         assert not ("properties" in node and "additionalProperties" in node)
+
+
+@pytest.mark.parametrize("name", DEFINITIONS)
+def test_an_api_server_finds_no_fault(name: str) -> None:
+    assert [str(cause) for cause in customkind.schema_problems(schema(name), "schema")] == []
+
+
+LEAF: Json = {"name": "a", "minMember": 1}
+
+
+@pytest.mark.parametrize(
+    ("spec", "text"),
+    [
+        ({"minMember": 1, "minSubGroup": 1}, "mutually exclusive"),
+        ({"subGroups": [{**LEAF, "parent": "x"}]}, "the parent of a subgroup was not found"),
+        ({"subGroups": [{"name": "a"}]}, "minMember is required"),
+        ({"subGroups": [{**LEAF, "minSubGroup": 0}]}, "cannot be set on a leaf"),
+        ({"subGroups": [LEAF, LEAF]}, "Duplicate value"),
+        ({"preemptibility": "never"}, "Unsupported value"),
+        ({"minMember": 1, "minSubGroup": 1, "subGroups": [LEAF]}, ""),
+    ],
+)
+def test_a_cluster_without_webhooks_refuses_broken_gangs(spec: Json, text: str) -> None:
+    found = schema("podgroups.scheduling.run.ai")
+    wire = {"apiVersion": "scheduling.run.ai/v2alpha2", "kind": "PodGroup", "metadata": {"name": "g"}}
+    causes = customkind.check(found, customkind.complete(found, {**wire, "spec": spec}).object).causes
+    assert text in "; ".join(str(cause) for cause in causes)
+    assert bool(causes) == bool(text)
 
 
 def test_both_groups_of_podgroup_have_one_schema() -> None:

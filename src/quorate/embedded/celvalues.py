@@ -38,6 +38,11 @@ _UNITS = {"h": 3600.0, "m": 60.0, "s": 1.0, "ms": 1e-3, "us": 1e-6, "µs": 1e-6,
 _DURATION_PART = re.compile(r"(\d+(?:\.\d*)?|\.\d+)(ns|us|µs|ms|s|m|h)")
 
 
+# All that rules see of an object's metadata, whatever its schema says.
+_OBJECT_METADATA: Json = {
+    "type": "object",
+    "properties": {"name": {"type": "string"}, "generateName": {"type": "string"}},
+}
 _ACCESS = re.compile(r"(?<![\w.])self((?:\.\w+(?!\w|\s*\())+)")
 
 
@@ -56,6 +61,8 @@ def undefined_field(schema: Json, source: str) -> None:
 def _field_schema(schema: Json, name: str) -> Json | None:
     """The schema of a field by its escaped name; an empty one where anything goes, None where there is none."""
     properties: dict[str, Json] = schema.get("properties") or {}
+    if name == "metadata" and "apiVersion" in properties:
+        return _OBJECT_METADATA
     found = next((child for field, child in properties.items() if escaped(field) == name), None)
     if found is not None:
         return found
