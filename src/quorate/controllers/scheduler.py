@@ -139,6 +139,8 @@ class Scheduler:
         waits = [WAITING_SECONDS] if is_waiting else []
         if (end := self._holds.next_end(now)) is not None:
             waits.append(end)
+        if self._pods.assumed:
+            waits.append(ASSUMED_SECONDS)
         return min(waits, default=None)
 
     def _take_back(self, one: Written, now: float) -> tuple[str, str]:

@@ -46,6 +46,8 @@ SILENCE_SECONDS = 150.0
 # an old server ignores `sendInitialEvents` and never says that the start is over
 START_SILENCE_SECONDS = 20.0
 CAP_SECONDS = 30.0
+# a watch that lasted so long ended in good order: the next one need not wait
+HEALTHY_SECONDS = 10.0
 
 
 class Envelope(Wire):
@@ -107,14 +109,15 @@ class Reflector(Generic[T]):
 
     async def run(self) -> None:
         """Runs until cancelled."""
+        loop = asyncio.get_running_loop()
         waits = delays(self._chance, cap=CAP_SECONDS)
         while True:
-            seen = self._revision
+            seen, began = self._revision, loop.time()
             try:
                 await self._start_and_follow()
             except KubeError as error:
                 self._note(error)
-            if self._revision != seen:
+            if self._revision != seen or loop.time() - began > HEALTHY_SECONDS:
                 waits = delays(self._chance, cap=CAP_SECONDS)
             await asyncio.sleep(next(waits))
 
