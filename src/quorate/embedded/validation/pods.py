@@ -40,8 +40,11 @@ def _with_claims(owner: Json, spec: Json) -> Json:
         return spec
     own = spec.get("volumes") or []
     taken = {volume.get("name") for volume in own}
-    claimed = [{"name": claim["metadata"]["name"], "emptyDir": {}} for claim in templates]
-    return {**spec, "volumes": [*own, *(volume for volume in claimed if volume["name"] not in taken)]}
+    named = [name for claim in templates if (name := (claim.get("metadata") or {}).get("name"))]
+    return {
+        **spec,
+        "volumes": [*own, *({"name": name, "emptyDir": {}} for name in named if name not in taken)],
+    }
 
 
 def pod_spec(found: list[Cause], spec: Json, path: str) -> None:
