@@ -21,6 +21,7 @@ import msgspec
 from aiohttp import web
 
 from quorate.embedded.apiserver import ApiServer
+from quorate.embedded.collector import relax
 from quorate.embedded.discovery import builtin_resources
 from quorate.embedded.persistence import Journal
 from quorate.embedded.registry import Registry
@@ -87,6 +88,7 @@ async def _serve(pipe: Connection, directory: str, *, trivial: bool) -> None:
 
 
 async def _start(directory: str) -> int:
+    relax()
     store = Store()
     api = ApiServer(Registry(builtin_resources()), store)
     if directory:

@@ -14,7 +14,7 @@ import re
 import sys
 from pathlib import Path
 
-TARGET = Path(__file__).resolve().parent.parent / "src/quorate/embedded/data/protobuf.json.gz"
+TARGET = Path(__file__).resolve().parent.parent / "src/quorate/embedded/protobuf.json.gz"
 PACKAGES = (
     "admissionregistration/v1", "apps/v1", "authentication/v1", "authorization/v1", "autoscaling/v1",
     "autoscaling/v2", "batch/v1", "coordination/v1", "core/v1", "discovery/v1", "events/v1",

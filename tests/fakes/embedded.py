@@ -37,6 +37,13 @@ def namespace(name: str) -> Json:
     return {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}}
 
 
+def deployment(name: str) -> Json:
+    labels = {"app": name}
+    template = {"metadata": {"labels": labels}, "spec": pod("")["spec"]}
+    spec = {"selector": {"matchLabels": labels}, "template": template}
+    return {"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": name}, "spec": spec}
+
+
 def node(name: str) -> Json:
     return {"apiVersion": "v1", "kind": "Node", "metadata": {"name": name}}
 

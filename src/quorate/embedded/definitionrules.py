@@ -73,7 +73,9 @@ def _check_versions(spec: Json) -> list[Cause]:
             found.append(causes.required(f"{path}.schema.openAPIV3Schema"))
         else:
             # A single version is checked as the whole definition's, and reported there.
-            where = f"{path}.schema.openAPIV3Schema" if len(versions) > 1 else "spec.validation.openAPIV3Schema"
+            where = (
+                f"{path}.schema.openAPIV3Schema" if len(versions) > 1 else "spec.validation.openAPIV3Schema"
+            )
             found += customkind.schema_problems(schema, where)
         found += _check_scale(version, f"{path}.subresources.scale")
     if len({version["name"] for version in versions}) != len(versions):

@@ -1,6 +1,6 @@
 """Protobuf bodies of built-in kinds as JSON trees; some commands of kubectl send nothing else.
 
-Messages are read by the field numbers in `data/protobuf.json.gz`, which `tools/protobuf_data.py` writes.
+Messages are read by the field numbers in `protobuf.json.gz`, which `tools/protobuf_data.py` writes.
 Answers are JSON, which every client also accepts.
 """
 
@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
+from quorate import embedded
 from quorate.api.meta import Json
 from quorate.embedded import data
 from quorate.embedded.errors import bad_request
@@ -69,7 +70,7 @@ def _name(api_version: str, kind: str) -> str:
 
 @cache
 def _messages() -> dict[str, dict[int, _Field]]:
-    packed = files(data).joinpath("protobuf.json.gz").read_bytes()
+    packed = files(embedded).joinpath("protobuf.json.gz").read_bytes()
     raw: dict[str, dict[str, list[str]]] = msgspec.json.decode(gzip.decompress(packed))
     return {
         name: {int(number): _Field(*field) for number, field in fields.items()}
