@@ -4,9 +4,11 @@
 """
 
 from quorate.api.meta import Json
+from quorate.api.queue import QUEUE, UNLIMITED
 
 NAMESPACE = "quorate-system"
 ACCOUNT = "quorate"
+DEFAULT_QUEUE = "default-queue"
 
 _PRIORITIES = {
     "train": (50, "Training that may be interrupted and may go over quota."),
@@ -52,7 +54,18 @@ _OWNER_GROUPS = [
 
 def objects() -> list[Json]:
     """Everything, in the order in which it can be created."""
-    return [_namespace(), _account(), *priority_classes(), *roles()]
+    return [_namespace(), _account(), *priority_classes(), *roles(), _default_queue()]
+
+
+def _default_queue() -> Json:
+    """Where gangs go that name no queue; without limits, so that the first pod of a new cluster runs."""
+    share = {"quota": UNLIMITED, "limit": UNLIMITED, "overQuotaWeight": 1}
+    return {
+        "apiVersion": QUEUE.api_version,
+        "kind": QUEUE.kind,
+        "metadata": {"name": DEFAULT_QUEUE},
+        "spec": {"resources": {name: share for name in ("cpu", "memory", "gpu")}},
+    }
 
 
 def priority_classes() -> list[Json]:

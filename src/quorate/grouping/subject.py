@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from quorate.api import labels
 from quorate.api.core import Pod
 from quorate.api.podgroup import SubGroup, TopologyConstraint
+from quorate.api.shipped import DEFAULT_QUEUE
 from quorate.grouping.defaults import KindDefaults
 from quorate.grouping.errors import NotFetchedError
 from quorate.grouping.objects import Address, Objects, Owner, Unreadable, owner_from_json
@@ -21,7 +22,7 @@ class Settings:
     scheduler_names: frozenset[str] = frozenset({"quorate"})
     queue_label: str = labels.QUEUE
     node_pool_label: str = labels.NODE_POOL
-    default_queue: str = "default-queue"
+    default_queue: str = DEFAULT_QUEUE
     knative_gangs: bool = True
 
 
