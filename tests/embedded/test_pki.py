@@ -4,6 +4,7 @@ import stat
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
+import pytest
 import yaml
 from cryptography import x509
 from cryptography.hazmat.primitives.serialization import Encoding
@@ -93,6 +94,13 @@ def test_a_kubeconfig_holds_all_a_client_needs(tmp_path: Path) -> None:
     assert tree["current-context"] == "quorate"
     assert tree["clusters"][0]["cluster"]["server"] == "https://127.0.0.1:6443"
     assert set(tree["users"][0]["user"]) == {"client-certificate-data", "client-key-data"}
+
+
+def test_a_file_that_cannot_be_replaced_leaves_nothing_behind(tmp_path: Path) -> None:
+    (tmp_path / "config").mkdir()
+    with pytest.raises(OSError, match="config"):
+        pki.write_private(tmp_path / "config", b"x")
+    assert [path.name for path in tmp_path.iterdir()] == ["config"]
 
 
 def test_a_kubeconfig_may_hold_a_token(tmp_path: Path) -> None:

@@ -108,6 +108,20 @@ def test_user_facing_roles_aggregate(world: World) -> None:
     assert world.may(ANN, "create", "podgroups", group="scheduling.run.ai", namespace="a")
 
 
+def test_rules_written_on_an_aggregating_role_do_not_hold(world: World) -> None:
+    rule = {"apiGroups": [""], "resources": ["nodes"], "verbs": ["delete"]}
+    world.add("clusterroles", {"metadata": {"name": "sum"}, "aggregationRule": {}, "rules": [rule]})
+    world.bind("sum")
+    assert not world.may(ANN, "delete", "nodes")
+
+
+def test_the_user_facing_roles_show_what_flows_into_them() -> None:
+    roles = {one["metadata"]["name"]: one for one in bootstraproles.cluster_roles()}
+    view, edit = roles["view"]["rules"], roles["edit"]["rules"]
+    assert view == roles["system:aggregate-to-view"]["rules"]
+    assert all(rule in edit for rule in view)
+
+
 def role(world: World, **rule: list[str]) -> None:
     world.add("clusterroles", {"metadata": {"name": "r"}, "rules": [{"apiGroups": [""], **rule}]})
     world.bind("r")

@@ -150,7 +150,13 @@ def cluster_role_bindings() -> list[Json]:
 
 def _aggregation(name: str) -> Json:
     selector = {"matchLabels": {f"{_AGGREGATE}{name}": "true"}}
-    return {"aggregationRule": {"clusterRoleSelectors": [selector]}, "rules": None}
+    return {"aggregationRule": {"clusterRoleSelectors": [selector]}, "rules": _flowing_into(name)}
+
+
+def _flowing_into(name: str) -> list[Json]:
+    """The rules to show from the start; what holds is what aggregates at the moment of a request."""
+    sources = [source for source, target in _FLOWS.items() if target == name]
+    return [rule for source in sources for rule in _RULES.get(source) or _flowing_into(source)]
 
 
 def _metadata(name: str) -> Json:

@@ -225,4 +225,8 @@ def write_private(path: Path, data: bytes) -> None:
     descriptor = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     with os.fdopen(descriptor, "wb") as file:
         file.write(data)
-    fresh.replace(path)
+    try:
+        fresh.replace(path)
+    except OSError:
+        fresh.unlink()
+        raise

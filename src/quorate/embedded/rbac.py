@@ -200,8 +200,11 @@ class Authorizer:
         obj = self._objects.get(role)
         if obj is None or role in seen:
             return
-        yield from obj.get("rules") or ()
-        selectors = (obj.get("aggregationRule") or {}).get("clusterRoleSelectors") or ()
+        aggregation = obj.get("aggregationRule")
+        if aggregation is None:
+            yield from obj.get("rules") or ()
+            return
+        selectors = aggregation.get("clusterRoleSelectors") or ()
         for key, other in self._objects.items():
             labels = other["metadata"].get("labels") or {}
             if key[0] == "clusterroles" and any(selects(selector, labels) for selector in selectors):
