@@ -35,6 +35,7 @@ TABLE: tuple[tuple[str, str, str, str, str], ...] = (
     ("kai", ANY, ANY, "kai_units_fair", "queues and fairness"),
     ("lws", "lws_validation", ANY, "lws_admission", "LeaderWorkerSet admission"),
     ("lws", "lws_defaulting", ANY, "lws_admission", "LeaderWorkerSet admission"),
+    ("lws", "sub_group_index", ANY, "lws_segments", "sub-groups of LeaderWorkerSets"),
     ("lws", ANY, ANY, "lws", "LeaderWorkerSet controller"),
     ("rbg", ANY, "validate_group_name", "rbg_admission", "RoleBasedGroup admission"),
     ("rbg", ANY, "validate_rolling_update", "rbg_admission", "RoleBasedGroup admission"),

@@ -15,8 +15,6 @@ from quorate.api.podgroup import PodGroup
 PREEMPTIBLE_BELOW = 100
 DEFAULT_PRIORITY = 50
 
-SHIPPED_CLASSES = {"train": 50, "build-preemptible": 75, "build": 100, "inference": 125}
-
 
 class Preemptibility(StrEnum):
     PREEMPTIBLE = "preemptible"  # any member may go
