@@ -5,6 +5,7 @@ from typing import Any
 from quorate.api.meta import Json
 from quorate.embedded import fieldset
 from quorate.embedded.fieldwalk import element
+from quorate.embedded.govalues import go_value
 from quorate.embedded.shape import Shape, Sort, list_key
 
 _OBJECTS = frozenset({Sort.STRUCT, Sort.MAP})
@@ -24,7 +25,7 @@ def _check(shape: Shape, value: Any, path: str, found: list[str]) -> None:
         return
     if shape.sort in _OBJECTS:
         if not isinstance(value, dict):
-            found.append(f"{path}: expected map, got &{{{_go(value)}}}")
+            found.append(f"{path}: expected map, got &{{{go_value(value)}}}")
             return
         for name, child in value.items():
             deeper = shape.fields.get(name) or shape.element
@@ -40,7 +41,7 @@ def _check(shape: Shape, value: Any, path: str, found: list[str]) -> None:
 
 def _check_list(shape: Shape, value: Any, path: str, found: list[str]) -> None:
     if not isinstance(value, list):
-        found.append(f"{path}: expected list, got &{{{_go(value)}}}")
+        found.append(f"{path}: expected list, got &{{{go_value(value)}}}")
         return
     item_shape = shape.child("")
     seen: set[str] = set()
@@ -84,12 +85,12 @@ def _mismatch(shape: Shape, value: Any) -> str | None:
     if shape.sort in _NUMBERS and not is_number:
         return f"numeric (int or float), got {_go_type(value)}"
     if shape.sort in _TEXTS and not is_text:
-        shown = f"{value}" if is_number else _go(value)
+        shown = f"{value}" if is_number else go_value(value)
         return f"string, got &value.valueUnstructured{{Value:{shown}}}"
     if shape.sort is Sort.BOOLEAN and not isinstance(value, bool):
-        return f"boolean, got &{{{_go(value)}}}"
+        return f"boolean, got &{{{go_value(value)}}}"
     if shape.sort in {Sort.INT_OR_STRING, Sort.QUANTITY} and not (is_number or is_text):
-        return f"any scalar, got &{{{_go(value)}}}"
+        return f"any scalar, got &{{{go_value(value)}}}"
     return None
 
 
@@ -103,16 +104,3 @@ def _go_type(value: Any) -> str:
             return "[]interface {}"
         case _:
             return "map[string]interface {}"
-
-
-def _go(value: Any) -> str:
-    """A value as Go's %v prints it."""
-    match value:
-        case bool():
-            return str(value).lower()
-        case list():
-            return f"[{' '.join(_go(item) for item in value)}]"
-        case dict():
-            return f"map[{' '.join(f'{name}:{_go(value[name])}' for name in sorted(value))}]"
-        case _:
-            return str(value)

@@ -5,6 +5,7 @@ No argument is changed; what a patch does not touch is shared between the old tr
     PatchError
       MalformedPatchError   the document is no patch: 400
       PatchFailedError      it does not fit the object: 422
+      UnmergeableError      a strategic merge patch that contradicts the schema: 500, as on a real server
 """
 
 from collections.abc import Callable
@@ -13,6 +14,7 @@ from typing import Any
 import msgspec
 
 from quorate.api.meta import Json
+from quorate.embedded.govalues import json_kind
 
 # The real server's limit.
 MOST_OPERATIONS = 10_000
@@ -30,16 +32,27 @@ class PatchFailedError(PatchError):
     """The patch does not fit the object it is for."""
 
 
-def merge_patch(original: Any, patch: Any) -> Any:
+class UnmergeableError(PatchError):
+    """A strategic merge patch whose lists or directives make no sense for the kind."""
+
+
+def merge_patch(original: Json, patch: Any) -> Json:
     """The original after a merge patch: objects merge, null removes, everything else replaces."""
     if not isinstance(patch, dict):
-        return patch
+        raise MalformedPatchError(
+            f"error decoding patch: json: cannot unmarshal {json_kind(patch)} "
+            "into Go value of type map[string]interface {}"
+        )
+    return _merged(original, patch)
+
+
+def _merged(original: Any, patch: Json) -> Json:
     merged = dict(original) if isinstance(original, dict) else {}
     for name, value in patch.items():
         if value is None:
             merged.pop(name, None)
         elif isinstance(value, dict):
-            merged[name] = merge_patch(merged.get(name), value)
+            merged[name] = _merged(merged.get(name), value)
         else:
             merged[name] = value
     return merged
@@ -47,8 +60,11 @@ def merge_patch(original: Any, patch: Any) -> Any:
 
 def json_patch(original: Any, operations: Any) -> Any:
     """The original after each operation in turn; the first that fails refuses them all."""
-    if not isinstance(operations, list):
-        raise MalformedPatchError("a JSON patch must be a list of operations")
+    if not isinstance(operations, list) or not all(isinstance(operation, dict) for operation in operations):
+        kind = json_kind(operations) if not isinstance(operations, list) else "list item"
+        raise MalformedPatchError(
+            f"error decoding patch: json: cannot unmarshal {kind} into Go value of type []handlers.jsonPatchOp"
+        )
     if len(operations) > MOST_OPERATIONS:
         raise MalformedPatchError(
             f"The allowed maximum operations in a JSON patch is {MOST_OPERATIONS}, got {len(operations)}"
@@ -59,28 +75,24 @@ def json_patch(original: Any, operations: Any) -> Any:
     return document
 
 
-def _operate(document: Any, operation: Any) -> Any:
-    if not isinstance(operation, dict):
-        raise MalformedPatchError(f"a JSON patch operation must be an object, not {_shown(operation)}")
+def _operate(document: Any, operation: Json) -> Any:
     verb = operation.get("op")
     if not isinstance(verb, str) or verb not in _OPERATIONS:
-        raise MalformedPatchError(f"Unexpected kind: {verb if isinstance(verb, str) else 'unknown'}")
-    if verb in {"add", "replace"} and "value" not in operation:
-        raise MalformedPatchError(f'{verb} operation needs "value"')
+        raise PatchFailedError(f"Unexpected kind: {verb if isinstance(verb, str) else 'unknown'}")
     return _OPERATIONS[verb](document, operation)
 
 
 def _pointer(operation: Json, member: str) -> list[str]:
     path = operation.get(member)
     if not isinstance(path, str) or (path and not path.startswith("/")):
-        raise MalformedPatchError(
+        raise PatchFailedError(
             f'{operation["op"]} operation needs "{member}", a JSON pointer, not {_shown(path)}'
         )
     return [part.replace("~1", "/").replace("~0", "~") for part in path.split("/")[1:]]
 
 
 def _add(document: Any, operation: Json) -> Any:
-    return _put(document, _pointer(operation, "path"), operation["value"], operation)
+    return _put(document, _pointer(operation, "path"), operation.get("value"), operation)
 
 
 def _remove(document: Any, operation: Json) -> Any:
@@ -88,11 +100,11 @@ def _remove(document: Any, operation: Json) -> Any:
 
 
 def _replace(document: Any, operation: Json) -> Any:
-    path = _pointer(operation, "path")
+    path, value = _pointer(operation, "path"), operation.get("value")
     if not path:
-        return operation["value"]
+        return value
     _get(document, path, operation)
-    return _edit(document, path, operation, lambda parent, key: _set(parent, key, operation["value"]))
+    return _edit(document, path, operation, lambda parent, key: _set(parent, key, value))
 
 
 def _move(document: Any, operation: Json) -> Any:

@@ -7,7 +7,8 @@ and `$setElementOrder/<field>`. The shape of the kind says which lists merge and
 from typing import Any, NamedTuple
 
 from quorate.api.meta import Json
-from quorate.embedded.patch import MalformedPatchError, PatchFailedError
+from quorate.embedded.govalues import go_value, json_kind
+from quorate.embedded.patch import MalformedPatchError, UnmergeableError
 from quorate.embedded.shape import GRANULAR, Merge, Shape
 
 _PATCH = "$patch"
@@ -28,7 +29,10 @@ class _Lists(NamedTuple):
 def strategic_merge(shape: Shape, original: Any, patch: Any) -> Any:
     """The original after the patch; neither is changed."""
     if not isinstance(patch, dict):
-        raise MalformedPatchError("a strategic merge patch must be an object")
+        kind = json_kind(patch)
+        raise MalformedPatchError(
+            f"json: cannot unmarshal {kind} into Go value of type map[string]interface {{}}"
+        )
     return _merge_object(shape, original if isinstance(original, dict) else {}, patch)
 
 
@@ -39,7 +43,7 @@ def _merge_object(shape: Shape, original: Json, patch: Json) -> Json:
     if directive == "delete":
         return {}
     if directive != "merge":
-        raise PatchFailedError(f"unknown patch type found: {directive}")
+        raise UnmergeableError(f"unknown patch type: {directive} in map: {go_value(patch)}")
     merged = _retained(original, patch)
     for name, value in patch.items():
         if name.startswith("$"):
@@ -59,13 +63,9 @@ def _retained(original: Json, patch: Json) -> Json:
     retained = patch.get(_RETAIN)
     if retained is None:
         return dict(original)
-    if not isinstance(retained, list):
-        raise MalformedPatchError(f"{_RETAIN} must be a list of field names")
-    extra = [name for name in patch if not name.startswith("$") and name not in retained]
-    if extra:
-        raise PatchFailedError(
-            f"the {_RETAIN} directive must list every field of the patch; {extra[0]} is missing"
-        )
+    fields = [name for name in patch if not name.startswith("$")]
+    if not isinstance(retained, list) or any(name not in retained for name in fields):
+        raise MalformedPatchError("invalid patch format of retainKeys")
     return {name: value for name, value in original.items() if name in retained}
 
 
@@ -99,16 +99,15 @@ def _merge_values(before: list[Any], lists: _Lists) -> list[Any]:
     for value in lists.items:
         if value not in merged:
             merged.append(value)
-    if lists.order is None:
-        return merged
-    return _ordered(merged, before, [value for value in lists.order if value in merged])
+    order = lists.items if lists.order is None else lists.order
+    return _ordered(merged, before, [value for value in order if value in merged])
 
 
 def _merge_items(shape: Shape, before: list[Any], lists: _Lists, key: str) -> list[Any]:
     patches = [item for item in lists.items if isinstance(item, dict)]
     if len(patches) != len(lists.items):
-        raise PatchFailedError(
-            f"invalid object type in a list merged by key {key}: its items must be objects"
+        raise UnmergeableError(
+            "list element types are not identical: items of a list with keys must be objects"
         )
     if any(item == {_PATCH: "replace"} for item in patches):
         return [_plain(item) for item in patches if _PATCH not in item]
@@ -119,16 +118,16 @@ def _merge_items(shape: Shape, before: list[Any], lists: _Lists, key: str) -> li
             merged.pop(value, None)
         else:
             merged[value] = _merge_object(shape, merged.get(value, {}), item)
-    if lists.order is None:
-        return list(merged.values())
-    wanted = [value for item in lists.order if (value := _key_of(item, key)) in merged]
+    # Without an order of its own, the patch is one: what is new stands where the patch has it.
+    order = lists.items if lists.order is None else lists.order
+    wanted = [value for item in order if (value := _key_of(item, key)) in merged]
     originally = [_key_of(item, key) for item in before]
     return [merged[value] for value in _ordered(list(merged), originally, wanted)]
 
 
 def _key_of(item: Any, key: str) -> Any:
     if not isinstance(item, dict) or key not in item:
-        raise PatchFailedError(f"map: {item} does not contain declared merge key: {key}")
+        raise UnmergeableError(f"map: {go_value(item)} does not contain declared merge key: {key}")
     return item[key]
 
 

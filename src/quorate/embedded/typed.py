@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 import msgspec
 
 from quorate.api.meta import Json
+from quorate.embedded.govalues import json_kind
 from quorate.embedded.quantities import canonical
 from quorate.embedded.shape import META, Shape, Sort, definition
 
@@ -182,14 +183,10 @@ def _wrong(value: Any, shape: Shape, way: Way) -> WrongTypeError:
 
 
 def _described(value: Any) -> str:
-    if isinstance(value, bool):
-        return "bool"
-    if isinstance(value, int | float):
-        shown = isinstance(value, float) or value not in INT32
-        return f"number {msgspec.json.encode(value).decode()}" if shown else "number"
-    if isinstance(value, str):
-        return "string"
-    return "array" if isinstance(value, list) else "object"
+    kind = json_kind(value)
+    if kind == "number" and (isinstance(value, float) or value not in INT32):
+        return f"number {msgspec.json.encode(value).decode()}"
+    return kind
 
 
 def _go_field(way: Way) -> str:
