@@ -1,5 +1,5 @@
 from quorate.workloads.builtin import kinds
-from tests.fakes.small_cluster import SmallCluster, pod, run, workload
+from tests.fakes.small_cluster import SmallCluster, pod, pod_template, run, workload
 
 
 def test_scale_down_deletes_unready_pods_first() -> None:
@@ -74,6 +74,25 @@ def test_min_ready_seconds_delay_availability() -> None:
         assert (status["readyReplicas"], status.get("availableReplicas", 0)) == (1, 0)
         await cluster.advance(10)
         assert cluster.get(kinds.REPLICA_SET, "web")["status"]["availableReplicas"] == 1
+
+    run(scenario)
+
+
+def test_refused_pods_show_and_are_tried_again() -> None:
+    async def scenario(cluster: SmallCluster) -> None:
+        template = pod_template({"app": "web"}, priorityClassName="gold")
+        await cluster.create(workload(kinds.DEPLOYMENT, "web", replicas=2, template=template))
+        await cluster.advance(1)
+        failed = cluster.condition(cluster.get(kinds.DEPLOYMENT, "web"), "ReplicaFailure")
+        assert failed["reason"] == "FailedCreate"
+        assert "no PriorityClass with name gold was found" in failed["message"]
+        assert "FailedCreate" in cluster.reasons()
+        gold = {"apiVersion": "scheduling.k8s.io/v1", "kind": "PriorityClass", "metadata": {"name": "gold"}}
+        await cluster.create({**gold, "value": 1000})
+        await cluster.advance(120)
+        found = cluster.get(kinds.DEPLOYMENT, "web")["status"]
+        assert found["availableReplicas"] == 2
+        assert "ReplicaFailure" not in {item["type"] for item in found["conditions"]}
 
     run(scenario)
 

@@ -11,6 +11,7 @@ from quorate.embedded.builtins.workqueue import WorkQueue
 from quorate.embedded.builtins.world import World
 from quorate.embedded.builtins.writer import Writer
 from quorate.embedded.clock import Clock
+from quorate.embedded.errors import ApiError
 from quorate.embedded.store import Event, Key
 from quorate.plan import Change, Ref
 from quorate.workloads.builtin.outcome import Outcome, ref
@@ -35,6 +36,8 @@ class Controller(NamedTuple):
     triggers: tuple[Trigger, ...] = ()
     # What is left to delete when the object is gone and no owner reference would do it.
     leftovers: Callable[[World, Key], Sequence[Change]] | None = None
+    # The status of an object whose writes were refused, from (object, status, why, now).
+    failed: Callable[[Json, Json, str, float], Json] | None = None
     delay: float = 0.0  # seconds that changes of children are gathered for before one pass
 
 
@@ -77,6 +80,11 @@ class Reconciler:
         about = ref(self._controller.kind, item)
         try:
             await self._writer.carry_out(about, result.changes)
+        except ApiError as error:
+            if self._controller.failed is not None and result.status is not None:
+                shown = self._controller.failed(item, result.status, str(error), self._clock.now())
+                result = result._replace(status=shown)
+            raise
         finally:
             # A status that could not be followed by its writes is still true.
             await self._write_status(key, item, result)

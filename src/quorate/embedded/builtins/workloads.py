@@ -12,7 +12,7 @@ from quorate.workloads.builtin.daemonset import daemonset
 from quorate.workloads.builtin.deployment import deployment
 from quorate.workloads.builtin.job import job
 from quorate.workloads.builtin.outcome import Outcome, controller_of
-from quorate.workloads.builtin.replicaset import replicaset
+from quorate.workloads.builtin.replicaset import replicaset, with_failure
 from quorate.workloads.builtin.statefulset import statefulset
 
 
@@ -139,6 +139,7 @@ CONTROLLERS = (
         "replicaset-controller",
         _replicaset,
         _adopting(kinds.REPLICA_SET),
+        failed=with_failure,
     ),
     Controller(
         kinds.DEPLOYMENT,

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from quorate.api.meta import Json
 from quorate.workloads.builtin import rollout
-from quorate.workloads.builtin.conditions import find, put
+from quorate.workloads.builtin.conditions import find, put, without
 from quorate.workloads.builtin.instants import epoch, rfc3339
 from quorate.workloads.builtin.outcome import is_deleting
 
@@ -28,6 +28,12 @@ def status(item: Json, current: Json | None, owned: Sequence[Json], now: float) 
     progressing = _progressing(item, current, counts, now)
     if progressing is not None and not is_deleting(item):
         conditions = _put(conditions, progressing, now)
+    failure = find((current or {}).get("status", {}).get("conditions"), "ReplicaFailure")
+    if failure is None:
+        conditions = without(conditions, "ReplicaFailure")
+    else:
+        why = failure["reason"], failure["message"]
+        conditions = _put(conditions, _condition("ReplicaFailure", "True", *why), now)
     return {**after, "conditions": conditions}
 
 

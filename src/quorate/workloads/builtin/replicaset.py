@@ -6,6 +6,8 @@ from collections.abc import Iterable, Sequence
 from quorate.api.meta import Json, Kind
 from quorate.plan import Change, Patch
 from quorate.workloads.builtin import kinds, pods
+from quorate.workloads.builtin.conditions import put, without
+from quorate.workloads.builtin.instants import rfc3339
 from quorate.workloads.builtin.outcome import (
     Outcome,
     controller_of,
@@ -19,6 +21,7 @@ from quorate.workloads.builtin.outcome import (
 )
 from quorate.workloads.builtin.selection import matches
 
+FAILURE = "ReplicaFailure"
 _BURST = 500  # creates or deletes in one pass, as the real controller bounds them
 
 
@@ -107,6 +110,12 @@ def _status(item: Json, claimed: Sequence[Json], now: float) -> Json:
         "terminatingReplicas": terminating,
         **{name: count for name, count in counts.items() if count},
     }
-    conditions = item.get("status", {}).get("conditions")
+    conditions = without(item.get("status", {}).get("conditions"), FAILURE)
     kept = {"conditions": conditions} if conditions else {}
     return {**status, "observedGeneration": item["metadata"].get("generation", 1), **kept}
+
+
+def with_failure(item: Json, status: Json, why: str, now: float) -> Json:
+    """The status of a set whose pods were refused; the next pass that is not refused takes it back."""
+    note = {"type": FAILURE, "status": "True", "reason": "FailedCreate", "message": why}
+    return {**status, "conditions": put(item.get("status", {}).get("conditions"), note, rfc3339(now))}
