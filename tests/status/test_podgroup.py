@@ -95,6 +95,16 @@ def test_a_gang_that_fell_below_its_minimum_is_degraded_and_then_stale() -> None
     assert status_of(group, broken, CLASSES, NOW + 70).phase == "Stale"
 
 
+def test_an_optional_gang_waits_until_something_of_it_starts() -> None:
+    status = status_of(flat(0), [waiting("a")], CLASSES, NOW)
+    assert (status.phase, condition(status, "Satisfied"), condition(status, "Scheduled")) == (
+        "Pending",
+        "True",
+        "False",
+    )
+    assert status_of(flat(0), [pod("a", "Running")], CLASSES, NOW).phase == "Running"
+
+
 def test_a_negative_grace_never_ends() -> None:
     group = flat()
     group.spec.staleness_grace_period = "-1s"

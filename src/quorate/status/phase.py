@@ -7,7 +7,7 @@ Stale once its grace is over.
 from quorate.api.duration import DurationError, seconds
 from quorate.api.podgroup import Phase, PodGroup, SchedulingCondition
 from quorate.api.timestamps import epoch
-from quorate.rules.membership import MemberState
+from quorate.rules.membership import ACTIVE, MemberState
 from quorate.rules.tree import ROOT, Tree, satisfied
 from quorate.status.conditions import find, is_true
 from quorate.status.members import Roll
@@ -21,6 +21,8 @@ def life(podgroup: PodGroup, tree: Tree, found: Roll, *, holds: bool, now: float
     ended = found.count(MemberState.SUCCEEDED) + found.count(MemberState.FAILED)
     if ended and ended == len(found.members):
         return "Succeeded" if holds else "Failed"
+    if not found.count(*ACTIVE):
+        return "Pending"  # an optional gang is satisfied, but nothing of it has started
     if holds:
         return "Running" if satisfied(tree, found.by_leaf(_RUNNING))[ROOT] else "Starting"
     if not found.count(MemberState.STARTING, MemberState.RUNNING):

@@ -87,7 +87,7 @@ def _conditions(
     refused: list[SchedulingCondition] | None,
 ) -> Iterator[Condition]:
     yield _satisfied(podgroup, tree, holds)
-    yield _scheduled(podgroup, holds=holds[ROOT])
+    yield _scheduled(podgroup, started=holds[ROOT] and found.count(*ACTIVE) > 0)
     if refused:
         text = refused[-1].message
         yield _condition(podgroup, "Unschedulable", refused[-1].reason or "Unschedulable", text)
@@ -108,12 +108,12 @@ def _satisfied(podgroup: PodGroup, tree: Tree, holds: Mapping[str, bool]) -> Con
     return _condition(podgroup, "Satisfied", "BelowMinimum", text, status="False")
 
 
-def _scheduled(podgroup: PodGroup, *, holds: bool) -> Condition:
+def _scheduled(podgroup: PodGroup, *, started: bool) -> Condition:
     """True from the first time that every minimum had its members on nodes, and for ever after."""
     before = find(podgroup.status.conditions, "Scheduled")
     if before is not None and is_true(podgroup.status.conditions, "Scheduled"):
         return before
-    if holds:
+    if started:
         return _condition(podgroup, "Scheduled", "GangScheduled", "every required group was placed")
     return _condition(
         podgroup, "Scheduled", "WaitingForPlacement", "the gang has not started", status="False"
