@@ -1,0 +1,135 @@
+"""The grouper's adapter: owners come from a scripted server, everything else is put into the caches by hand."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+import msgspec
+
+from quorate.api.core import POD, PRIORITY_CLASS, Pod, PriorityClass
+from quorate.api.meta import Json
+from quorate.api.podgroup import POD_GROUP, PodGroup
+from quorate.controllers.grouper import Grouper
+from quorate.controllers.runtime import Step
+from quorate.grouping.subject import Settings
+from quorate.kube.caches import Caches
+from quorate.kube.resources import Scope
+from quorate.plan import Apply, Emit, Patch
+from tests.fakes.api_server import Reply, ScriptedServer, scripted_client, status
+
+BATCH = "/apis/batch/v1"
+JOB = f"{BATCH}/namespaces/default/jobs/j"
+JOBS: Json = {"resources": [{"name": "jobs", "kind": "Job", "namespaced": True}]}
+JOB_BODY: Json = {
+    "apiVersion": "batch/v1",
+    "kind": "Job",
+    "metadata": {"name": "j", "namespace": "default", "uid": "job"},
+    "spec": {},
+}
+
+
+class Stage:
+    def __init__(self, server: ScriptedServer, caches: Caches, grouper: Grouper) -> None:
+        self.server = server
+        self.grouper = grouper
+        self.pods = caches.of(Scope(kind=POD), Pod)
+        self.groups = caches.of(Scope(kind=POD_GROUP), PodGroup)
+        caches.of(Scope(kind=PRIORITY_CLASS), PriorityClass).put(
+            msgspec.convert({"metadata": {"name": "train"}, "value": 50}, PriorityClass)
+        )
+
+    def pod(self, name: str, **spec: Any) -> None:
+        owner = {"apiVersion": "batch/v1", "kind": "Job", "name": "j", "uid": "job", "controller": True}
+        meta = {"name": name, "namespace": "default", "uid": f"uid-{name}", "ownerReferences": [owner]}
+        body = {"metadata": meta, "spec": {"schedulerName": "quorate"} | spec}
+        self.pods.put(msgspec.convert(body, Pod))
+
+    async def step(self) -> Step:
+        key = await self.grouper.keys.take()
+        step = await self.grouper.reconcile(key)
+        self.grouper.keys.done(key)
+        return step
+
+
+def on_stage(test: Callable[[Stage], Awaitable[None]]) -> None:
+    async def check() -> None:
+        async with scripted_client(attempts=1) as (server, client):
+            caches = Caches(client)
+            server.on("GET", BATCH, Reply(body=JOBS))
+            await test(Stage(server, caches, Grouper(client, caches, Settings())))
+
+    asyncio.run(check())
+
+
+def test_the_pods_of_a_job_are_one_gang_and_one_step() -> None:
+    async def check(stage: Stage) -> None:
+        stage.server.on("GET", JOB, Reply(body=JOB_BODY))
+        stage.pod("a")
+        stage.pod("b")
+        changes = (await stage.step()).plan.changes
+        assert [type(change) for change in changes] == [Apply, Patch, Patch]
+        assert len(stage.grouper.keys) == 0
+
+    on_stage(check)
+
+
+def test_a_second_pass_over_what_was_written_writes_nothing() -> None:
+    async def check(stage: Stage) -> None:
+        stage.server.on("GET", JOB, Reply(body=JOB_BODY))
+        stage.pod("a")
+        (apply, patch) = (await stage.step()).plan.changes
+        assert isinstance(apply, Apply)
+        assert isinstance(patch, Patch)
+        found = stage.pods.get("default", "a")
+        assert found
+        found.metadata.annotations = patch.body["metadata"]["annotations"]
+        stage.pods.put(found)
+        stage.groups.put(msgspec.convert(apply.body, PodGroup))
+        assert not (await stage.step()).plan
+
+    on_stage(check)
+
+
+def test_an_owner_that_may_not_be_read_is_named_in_an_event() -> None:
+    async def check(stage: Stage) -> None:
+        stage.server.on("GET", JOB, Reply(403, status(403, "Forbidden", "jobs is forbidden")))
+        stage.pod("a")
+        changes = (await stage.step()).plan.changes
+        (event,) = [change for change in changes if isinstance(change, Emit)]
+        assert "owner Job j may not be read" in event.message
+
+    on_stage(check)
+
+
+def test_an_owner_that_does_not_exist_is_looked_for_again() -> None:
+    async def check(stage: Stage) -> None:
+        stage.server.on("GET", JOB, Reply(404, status(404, "NotFound")))
+        stage.pod("a")
+        step = await stage.step()
+        assert [type(change) for change in step.plan.changes] == [Emit]
+        assert step.again_seconds is not None
+
+    on_stage(check)
+
+
+def test_pods_of_other_schedulers_are_not_even_asked_about() -> None:
+    async def check(stage: Stage) -> None:
+        stage.pod("a", schedulerName="default-scheduler")
+        assert len(stage.grouper.keys) == 0
+        assert stage.server.seen == []
+
+    on_stage(check)
+
+
+def test_a_deleted_gang_is_made_again() -> None:
+    async def check(stage: Stage) -> None:
+        stage.server.on("GET", JOB, Reply(body=JOB_BODY))
+        stage.pod("a")
+        apply = (await stage.step()).plan.changes[0]
+        assert isinstance(apply, Apply)
+        stage.groups.put(msgspec.convert(apply.body, PodGroup))
+        await stage.step()
+        stage.groups.drop(("default", apply.target.name))
+        assert isinstance((await stage.step()).plan.changes[0], Apply)
+
+    on_stage(check)
