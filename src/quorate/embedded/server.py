@@ -51,6 +51,7 @@ class HttpServer:
         self.api.store.close()
         if self._runner is not None:
             await self._runner.cleanup()
+        await self.api.admission.close()
 
     async def _serve(self, request: web.BaseRequest) -> web.StreamResponse:
         try:
