@@ -63,7 +63,11 @@ Entries = dict[Identity, Entry]
 
 
 class InvalidConfiguration(ValueError):  # noqa: N818 - named after what the caller sent
-    """An applied configuration that cannot be merged."""
+    """An applied configuration that cannot be merged: 400."""
+
+
+class UntypedConfiguration(InvalidConfiguration):
+    """A configuration that does not fit its kind: 500, as on a real server."""
 
 
 class ApplyConflict(Exception):  # noqa: N818 - named after the refusal that it is
@@ -242,12 +246,12 @@ def apply(shape: Shape, live: Json, config: Json, writer: Writer, now: str, *, f
     """The live object after server-side apply; `live` itself, by identity, if nothing changes.
 
     For an object that does not exist yet, `live` holds no more than apiVersion, kind, name and namespace.
-    Raises ApplyConflict unless forced, and InvalidConfiguration.
+    Raises ApplyConflict unless forced, and InvalidConfiguration or UntypedConfiguration.
     """
     if (config.get("metadata") or {}).get("managedFields"):
         raise InvalidConfiguration("metadata.managedFields must be nil")
     if complaints := fieldcheck.complaints(shape, config):
-        raise InvalidConfiguration(f"failed to create typed patch object ({_named(config)}): {complaints}")
+        raise UntypedConfiguration(f"failed to create typed patch object ({_named(config)}): {complaints}")
     entries = _stored((live.get("metadata") or {}).get("managedFields"))
     bare = _bare(live)
     config = _bare(config)

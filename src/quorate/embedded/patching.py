@@ -16,7 +16,13 @@ from quorate.embedded.errors import ApiError
 from quorate.embedded.fieldset import MalformedFields
 from quorate.embedded.objectmeta import timestamp
 from quorate.embedded.options import Options, Patch
-from quorate.embedded.patch import MalformedPatchError, PatchFailedError, json_patch, merge_patch
+from quorate.embedded.patch import (
+    MalformedPatchError,
+    PatchFailedError,
+    UnmergeableError,
+    json_patch,
+    merge_patch,
+)
 from quorate.embedded.registry import Resource
 from quorate.embedded.shape import GRANULAR, Shape, shape_of
 from quorate.embedded.strategic import strategic_merge
@@ -98,6 +104,8 @@ def _patcher(shape: Shape, document: Patch) -> Callable[[Json], Any]:
         except PatchFailedError:
             message = "the server rejected our request due to an error in our request"
             raise errors.failure(422, "Invalid", message, {}) from None
+        except UnmergeableError as error:
+            raise errors.failure(500, "", str(error)) from None
 
     return patched
 
@@ -130,6 +138,8 @@ def _merged(server: "ApiServer", target: Target, live: Json, config: Json, optio
     except managedfields.ApplyConflict as error:
         conflict = errors.failure(409, "Conflict", str(error), {"causes": error.causes})
         raise conflict from None
+    except managedfields.UntypedConfiguration as error:
+        raise errors.failure(500, "", str(error)) from None
     except (managedfields.InvalidConfiguration, MalformedFields) as error:
         raise errors.bad_request(str(error)) from None
 

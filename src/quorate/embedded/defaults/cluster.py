@@ -1,5 +1,7 @@
 """Defaults of the kinds that describe the cluster: namespaces, nodes, priorities, bindings, webhooks."""
 
+import base64
+
 from quorate.api.meta import Json
 from quorate.embedded.defaults.workloads import fill
 
@@ -25,6 +27,9 @@ def node(obj: Json) -> None:
 
 def secret(obj: Json) -> None:
     obj["type"] = obj.get("type") or "Opaque"
+    # Plain texts are only written, never read back: they become data.
+    for name, text in (obj.pop("stringData", None) or {}).items():
+        obj.setdefault("data", {})[name] = base64.b64encode(text.encode()).decode()
 
 
 def event(obj: Json) -> None:
