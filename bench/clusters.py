@@ -1,12 +1,13 @@
 """Seeded clusters as API objects: nodes in zones and racks, queues, gangs of identical pods."""
 
-from collections.abc import Iterator
+from dataclasses import dataclass
 
 from quorate.api import labels
 from quorate.api.core import NODE, POD, Node, NodeStatus, Pod, PodStatus
 from quorate.api.meta import ObjectMeta
 from quorate.api.podgroup import POD_GROUP, PodGroup, PodGroupSpec, TopologyConstraint
 from quorate.api.podspec import Container, PodSpec, ResourceList, ResourceRequirements
+from quorate.api.queue import QUEUE, Queue, QueueResource, QueueResources, QueueSpec
 from quorate.api.topology import TOPOLOGY, Topology, TopologyLevel, TopologySpec
 from quorate.scheduling.encode import Encoder
 
@@ -16,7 +17,11 @@ ZONE, RACK = "topology.kubernetes.io/zone", "topology.kubernetes.io/rack"
 def cluster(nodes: int, *, gpus: int = 8, per_rack: int = 100, racks_per_zone: int = 10) -> Encoder:
     """An encoder that knows the nodes and one topology of zones and racks."""
     encoder = Encoder("quorate")
-    levels = [TopologyLevel(node_label=ZONE), TopologyLevel(node_label=RACK), TopologyLevel(node_label=labels.HOSTNAME)]
+    levels = [
+        TopologyLevel(node_label=ZONE),
+        TopologyLevel(node_label=RACK),
+        TopologyLevel(node_label=labels.HOSTNAME),
+    ]
     encoder.update(TOPOLOGY, None, Topology(metadata=ObjectMeta(name="t"), spec=TopologySpec(levels=levels)))
     for number in range(nodes):
         name, rack = f"node-{number:06d}", number // per_rack
@@ -27,21 +32,52 @@ def cluster(nodes: int, *, gpus: int = 8, per_rack: int = 100, racks_per_zone: i
     return encoder
 
 
-def add_gang(
-    encoder: Encoder, name: str, size: int, *, gpus: int = 1, required: str = "", preferred: str = "", nodes: list[str] | None = None
-) -> None:
+@dataclass(frozen=True)
+class Job:
     """A flat gang of identical pods; with `nodes` it runs there already."""
-    constraint = TopologyConstraint(required_topology_level=required, preferred_topology_level=preferred)
-    spec = PodGroupSpec(min_member=size, topology_constraint=constraint if constraint else None)
-    encoder.update(POD_GROUP, None, PodGroup(metadata=ObjectMeta(name=name, namespace="bench"), spec=spec))
-    for pod in pods(name, size, gpus, nodes):
-        encoder.update(POD, None, pod)
+
+    name: str
+    size: int
+    gpus: int = 1
+    queue: str = ""
+    required: str = ""
+    preferred: str = ""
+    nodes: tuple[str, ...] = ()
+    started: float = 0.0
 
 
-def pods(gang: str, size: int, gpus: int, nodes: list[str] | None) -> Iterator[Pod]:
-    requests: ResourceList = {labels.GPU_RESOURCE: gpus, "cpu": 4, "memory": "16Gi"}
-    container = Container(name="main", resources=ResourceRequirements(requests=requests))
-    for number in range(size):
-        meta = ObjectMeta(name=f"{gang}-{number}", namespace="bench", annotations={labels.POD_GROUP_NAME: gang})
-        spec = PodSpec(containers=[container], scheduler_name="quorate", node_name=nodes[number] if nodes else "")
-        yield Pod(metadata=meta, spec=spec, status=PodStatus(phase="Running" if nodes else "Pending"))
+def add_job(encoder: Encoder, job: Job) -> None:
+    constraint = TopologyConstraint(
+        required_topology_level=job.required, preferred_topology_level=job.preferred
+    )
+    spec = PodGroupSpec(min_member=job.size, queue=job.queue, topology_constraint=constraint or None)
+    meta = ObjectMeta(name=job.name, namespace="bench")
+    encoder.update(POD_GROUP, None, PodGroup(metadata=meta, spec=spec))
+    for number in range(job.size):
+        encoder.update(POD, None, pod_of(job, number))
+
+
+def pod_of(job: Job, number: int) -> Pod:
+    requests: ResourceList = {labels.GPU_RESOURCE: job.gpus, "cpu": 4, "memory": "16Gi"}
+    node = job.nodes[number] if job.nodes else ""
+    return Pod(
+        metadata=ObjectMeta(
+            name=f"{job.name}-{number}",
+            namespace="bench",
+            annotations={labels.POD_GROUP_NAME: job.name},
+        ),
+        spec=PodSpec(
+            containers=[Container(name="main", resources=ResourceRequirements(requests=requests))],
+            scheduler_name="quorate",
+            node_name=node,
+        ),
+        status=PodStatus(phase="Running" if node else "Pending"),
+    )
+
+
+def add_queue(encoder: Encoder, name: str, *, quota: float = 0, parent: str = "", weight: float = 1) -> None:
+    free = QueueResource(quota=-1, limit=-1, over_quota_weight=1)
+    gpu = QueueResource(quota=quota, limit=-1, over_quota_weight=weight)
+    resources = QueueResources(cpu=free, memory=free, gpu=gpu)
+    spec = QueueSpec(parent_queue=parent, resources=resources)
+    encoder.update(QUEUE, None, Queue(metadata=ObjectMeta(name=name), spec=spec))
