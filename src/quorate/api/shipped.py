@@ -64,7 +64,7 @@ def _default_queue() -> Json:
         "apiVersion": QUEUE.api_version,
         "kind": QUEUE.kind,
         "metadata": {"name": DEFAULT_QUEUE},
-        "spec": {"resources": {name: share for name in ("cpu", "memory", "gpu")}},
+        "spec": {"resources": dict.fromkeys(("cpu", "memory", "gpu"), share)},
     }
 
 
