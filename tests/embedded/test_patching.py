@@ -98,7 +98,7 @@ def test_patches_do_not_fail_because_of_each_other() -> None:
             422,
             "the server rejected our request due to an error",
         ),
-        (JSON_PATCH, {}, 400, "a JSON patch must be a list of operations"),
+        (JSON_PATCH, {}, 400, "error decoding patch: json: cannot unmarshal object"),
         (
             APPLY,
             {"metadata": {"name": "d"}},

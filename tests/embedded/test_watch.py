@@ -1,6 +1,7 @@
 import asyncio
 from collections.abc import AsyncIterator
 
+import aiohttp
 import msgspec
 import pytest
 
@@ -14,7 +15,7 @@ from quorate.embedded.selectors import Selection, parse_labels
 from quorate.embedded.store import Store
 from quorate.embedded.target import Target
 from quorate.embedded.watch import Watch
-from tests.fakes.embedded import api_server, config_map, pod
+from tests.fakes.embedded import api_server, config_map, pod, serving
 
 MERGE = "application/merge-patch+json"
 
@@ -167,5 +168,20 @@ def test_options_that_make_no_sense_are_refused(query: dict[str, str], message: 
         api = await api_server()
         with pytest.raises(ApiError, match=message):
             watch_options(query, api.resource("", "v1", "configmaps"))
+
+    asyncio.run(run())
+
+
+def test_a_watch_ends_when_its_client_has_gone() -> None:
+    async def run() -> None:
+        async with serving() as server, aiohttp.ClientSession(server.url) as session:
+            shelf = server.api.store.subscriptions("", "configmaps")
+            before = len(shelf)
+            response = await session.get("/api/v1/configmaps?watch=1")
+            assert len(shelf) == before + 1
+            response.close()
+            async with asyncio.timeout(5):
+                while len(shelf) > before:  # noqa: ASYNC110 nothing tells of it
+                    await asyncio.sleep(0.001)
 
     asyncio.run(run())

@@ -71,9 +71,9 @@ def _node(target: Target, binding: Any) -> str:
     kind = node.get("kind") or "Node"
     if kind != "Node":
         cause = causes.not_supported("target.kind", kind, ["Node", "<empty>"])
-        raise errors.failure(500, "InternalError", str(cause))
+        raise errors.unknown(str(cause))
     if not node.get("name"):
-        raise errors.failure(500, "InternalError", str(causes.required("target.name")))
+        raise errors.unknown(str(causes.required("target.name")))
     name: str = node["name"]
     return name
 

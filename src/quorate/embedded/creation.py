@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 # A generated name that is taken is tried again this often, as the real server does.
 _NAME_TRIES = 8
 # What a client may not choose.
-_SERVER_SIDE = ("uid", "resourceVersion", "selfLink", "deletionTimestamp", "deletionGracePeriodSeconds")
+_SERVER_SIDE = ("uid", "selfLink", "deletionTimestamp", "deletionGracePeriodSeconds")
 
 
 async def create(
@@ -52,6 +52,8 @@ def _owned_by_server(resource: Resource, namespace: str, body: Json) -> Json:
         raise errors.bad_request(
             "the namespace of the provided object does not match the namespace sent on the request"
         )
+    if metadata.get("resourceVersion"):
+        raise errors.unknown("resourceVersion should not be set on objects to be created")
     metadata = {name: value for name, value in metadata.items() if name not in _SERVER_SIDE}
     if resource.namespaced:
         metadata["namespace"] = namespace

@@ -46,7 +46,7 @@ class ApiError(Exception):
 
     @property
     def reason(self) -> str:
-        reason: str = self.status["reason"]
+        reason: str = self.status.get("reason", "")
         return reason
 
 
@@ -57,8 +57,9 @@ def failure(code: int, reason: str, message: str, details: Json | None = None) -
         "metadata": {},
         "status": "Failure",
         "message": message,
-        "reason": reason,
     }
+    if reason:
+        status["reason"] = reason
     if details is not None:
         status["details"] = {key: value for key, value in details.items() if value not in ("", None, 0)}
     status["code"] = code
@@ -177,6 +178,11 @@ def unsupported_media_type(accepted: Sequence[str]) -> ApiError:
 def too_many_requests(message: str, retry_after_seconds: int = 0, causes: Sequence[Json] = ()) -> ApiError:
     details: Json = {"causes": list(causes) or None, "retryAfterSeconds": retry_after_seconds}
     return failure(429, "TooManyRequests", message, details)
+
+
+def unknown(message: str) -> ApiError:
+    """500 without a reason, which is what errors of the storage layer come out as."""
+    return failure(500, "", message)
 
 
 def internal(message: str) -> ApiError:

@@ -59,8 +59,10 @@ class Journal:
         # SQLite objects stay on one thread, which this executor has.
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="quorate-journal")
         self._store = store
+        # Writes of the next group, and who waits for that group and for the one being written.
         self._waiting: list[_Write] = []
-        self._acknowledged: asyncio.Future[None] | None = None
+        self._next: asyncio.Future[None] | None = None
+        self._current: asyncio.Future[None] | None = None
         self._pump: asyncio.Task[None] | None = None
         self._refusal = ""
         self._database = self._thread.submit(_opened, directory).result()
@@ -80,24 +82,26 @@ class Journal:
 
     async def durable(self) -> None:
         """Return once everything written so far is on disk; 503 if the disk refuses it."""
-        if not self._waiting:
-            return
-        if self._acknowledged is None:
-            self._acknowledged = asyncio.get_running_loop().create_future()
-        acknowledged = self._acknowledged
-        if self._pump is None:
-            self._pump = asyncio.create_task(self._write_groups())
-        # Shared by all writers of a group: one that gives up must not take it from the others.
-        await asyncio.shield(acknowledged)
+        acknowledged = self._current
+        if self._waiting:
+            if self._next is None:
+                self._next = asyncio.get_running_loop().create_future()
+            acknowledged = self._next
+            if self._pump is None:
+                self._pump = asyncio.create_task(self._write_groups())
+        if acknowledged is not None:
+            # Shared by all writers of a group: one that gives up must not take it from the others.
+            await asyncio.shield(acknowledged)
 
     async def _write_groups(self) -> None:
         while self._waiting:
             group, self._waiting = self._waiting, []
-            acknowledged, self._acknowledged = self._acknowledged, None
+            self._current, self._next = self._next, None
             refusal = await self._write(group)
             if refusal:
                 self._waiting = group + self._waiting
-            _settle(acknowledged, refusal)
+            _settle(self._current, refusal)
+            self._current = None
             if refusal:
                 await asyncio.sleep(_RETRY_SECONDS)
         self._pump = None

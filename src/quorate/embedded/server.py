@@ -37,7 +37,9 @@ class HttpServer:
 
     async def start(self, host: str, port: int, tls: ssl.SSLContext | None = None) -> None:
         """Listen; port 0 takes a free one, which `port` then tells."""
-        runner = web.ServerRunner(web.Server(self._serve), access_log=None, shutdown_timeout=1.0)
+        # A watch whose client has gone must end even if nothing happens that it could fail to send.
+        server = web.Server(self._serve, handler_cancellation=True)
+        runner = web.ServerRunner(server, access_log=None, shutdown_timeout=1.0)
         await runner.setup()
         try:
             await web.TCPSite(runner, host, port, ssl_context=tls).start()

@@ -159,6 +159,10 @@ class Store:
         subscription.on_close(lambda: shelf.subscriptions.remove(subscription))
         return subscription
 
+    def subscriptions(self, group: str, plural: str) -> Sequence[Subscription[Event]]:
+        """Who follows a resource at the moment."""
+        return self._shelf(group, plural).subscriptions
+
     def on_event(self, listener: Callable[[Event], None]) -> None:
         """Call at once with every event of every resource, in order."""
         self._listeners.append(listener)

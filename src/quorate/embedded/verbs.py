@@ -10,8 +10,10 @@ from aiohttp import web
 from quorate.embedded import deletion, intake, negotiation, query
 from quorate.embedded.apiserver import ApiServer
 from quorate.embedded.call import HEADERS, Call, raw_reply, reply
+from quorate.embedded.options import Options
 from quorate.embedded.representation import list_raw, served
 from quorate.embedded.reviews import REVIEWS
+from quorate.embedded.target import Target
 
 Verb = Callable[[ApiServer, Call], Awaitable[web.StreamResponse]]
 
@@ -22,6 +24,8 @@ async def create(api: ApiServer, call: Call) -> web.StreamResponse:
     if review is not None:
         body = intake.read(call.resource, await call.object(options), options)
         return reply(review(api, call.user, body, call.path.namespace), options, status=201)
+    if (call.resource.group, call.resource.plural) == ("", "bindings"):
+        return await _bind_by_name(api, call, options)
     stored = await api.create(call.resource, call.path.namespace, await call.object(options), options)
     return reply(stored, options, status=201)
 
@@ -96,6 +100,15 @@ async def patch_scale(api: ApiServer, call: Call) -> web.StreamResponse:
 
 async def bind(api: ApiServer, call: Call) -> web.StreamResponse:
     await api.bind(call.target, await call.tree(), call.options)
+    return reply(deletion.success(), status=201)
+
+
+async def _bind_by_name(api: ApiServer, call: Call, options: Options) -> web.StreamResponse:
+    """The old way to bind: a Binding posted to its namespace names the pod."""
+    wanted = await call.object(options)
+    pods = api.resource("", "v1", "pods")
+    target = Target(pods, call.path.namespace, (wanted.get("metadata") or {}).get("name", ""))
+    await api.bind(target, wanted, options)
     return reply(deletion.success(), status=201)
 
 
