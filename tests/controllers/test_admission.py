@@ -108,10 +108,10 @@ def test_the_api_server_trusts_the_webhook_and_obeys_it(tmp_path: Path) -> None:
 
             await eventually(trusted)
             bad = queue("bad")
-            bad["spec"]["resources"]["gpu"] = {"quota": -5, "limit": -1}
+            bad["spec"]["resources"]["gpu"] = {"quota": -0.5, "limit": -1}
             result = await found.writer.write(Plan(changes=(Create(Ref(kind=QUEUE, name="bad"), bad),)))
             assert result.written[0].outcome is Outcome.REFUSED
-            assert "spec.resources.gpu.quota: -5 is negative" in result.written[0].message
+            assert "spec.resources.gpu.quota: -0.5 is negative" in result.written[0].message
             await found.create(Create(Ref(kind=QUEUE, name="good"), queue("good")))
 
     asyncio.run(check())
