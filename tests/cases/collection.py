@@ -124,11 +124,9 @@ def _family(path: Path, header: Json, cases: list[Json]) -> str:
 
 def _family_by_content(header: Json, first: Json) -> str:
     schema = str(header.get("schema", ""))
-    if (
-        schema.startswith("grouper-")
-        or {"owner", "pod", "ownerChain"} <= first.keys()
-        or "podGroups" in (first.get("expect") if isinstance(first.get("expect"), dict) else {})
-    ):
+    if schema.startswith("grouper-") or {"owner", "pod", "ownerChain"} <= first.keys():
+        return "grouper"
+    if {"objects", "steps", "expect"} <= first.keys():
         return "grouper"
     if first.get("op") in {"start", "satisfied", "core"} and "gang" in first:
         return "gang"
