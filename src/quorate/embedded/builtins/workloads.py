@@ -8,6 +8,7 @@ from quorate.embedded.builtins.selecting import Selectors
 from quorate.embedded.builtins.world import World, key_of
 from quorate.embedded.store import Event, Key
 from quorate.workloads.builtin import kinds
+from quorate.workloads.builtin.cronjob import cronjob
 from quorate.workloads.builtin.daemonset import daemonset
 from quorate.workloads.builtin.deployment import deployment
 from quorate.workloads.builtin.job import job
@@ -16,8 +17,8 @@ from quorate.workloads.builtin.replicaset import replicaset, with_failure
 from quorate.workloads.builtin.statefulset import statefulset
 
 
-def owners(kind: Kind) -> Trigger:
-    """A pod wakes its controller of that kind."""
+def owners(kind: Kind, child: Kind = kinds.POD) -> Trigger:
+    """A child wakes its controller of that kind."""
 
     def keys(world: World, event: Event) -> Iterator[Key]:
         del world
@@ -27,7 +28,7 @@ def owners(kind: Kind) -> Trigger:
             if reference["kind"] == kind.kind and reference["apiVersion"].partition("/")[0] == kind.group:
                 yield key_of(kind, namespace, reference["name"])
 
-    return Trigger(kinds.POD, keys)
+    return Trigger(child, keys)
 
 
 def _adopting(kind: Kind) -> tuple[Trigger, ...]:
@@ -126,11 +127,8 @@ def _job(world: World, item: Json, now: float) -> Outcome:
     return job(item, world.children(item["metadata"]["uid"], kinds.POD), now)
 
 
-def _sets_owner(world: World, event: Event) -> Iterator[Key]:
-    del world
-    for reference in _controllers(event):
-        if reference["kind"] == "Deployment":
-            yield key_of(kinds.DEPLOYMENT, event.key.namespace, reference["name"])
+def _cronjob(world: World, item: Json, now: float) -> Outcome:
+    return cronjob(item, world.children(item["metadata"]["uid"], kinds.JOB), now)
 
 
 CONTROLLERS = (
@@ -145,7 +143,7 @@ CONTROLLERS = (
         kinds.DEPLOYMENT,
         "deployment-controller",
         _deployment,
-        (Trigger(kinds.REPLICA_SET, _sets_owner), Trigger(kinds.POD, _grandparents)),
+        (owners(kinds.DEPLOYMENT, kinds.REPLICA_SET), Trigger(kinds.POD, _grandparents)),
     ),
     Controller(
         kinds.STATEFUL_SET,
@@ -160,4 +158,5 @@ CONTROLLERS = (
         (*_adopting(kinds.DAEMON_SET), *_all(kinds.DAEMON_SET)),
     ),
     Controller(kinds.JOB, "job-controller", _job, (owners(kinds.JOB),)),
+    Controller(kinds.CRON_JOB, "cronjob-controller", _cronjob, (owners(kinds.CRON_JOB, kinds.JOB),)),
 )
