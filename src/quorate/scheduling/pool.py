@@ -43,10 +43,15 @@ class Pool:
             self._by_queue.setdefault(int(queue_of[gang]), []).append(entry)
         for entries in self._by_queue.values():
             entries.sort()
+        self._spent = dict.fromkeys(self._by_queue, 0)
 
-    @property
-    def queues(self) -> list[int]:
-        return list(self._by_queue)
+    def queues(self, trial: Trial) -> dict[int, int]:
+        """Queues with victims, and how many of their first gangs have nobody left."""
+        root = trial.snapshot.gangs.root
+        for queue, entries in self._by_queue.items():
+            while (at := self._spent[queue]) < len(entries) and not trial.active[root[entries[at][1]]]:
+                self._spent[queue] += 1
+        return dict(self._spent)
 
     def gangs_of(self, queue: int) -> list[tuple[VictimKey, int]]:
         return self._by_queue[queue]
@@ -80,13 +85,13 @@ class Draw:
         self.scout = scout
         self._pool = pool
         self._allows = allows
-        queues = [queue for queue in pool.queues if only in {NONE, queue}]
-        self._next = dict.fromkeys(queues, 0)
+        spent = pool.queues(scout).items()
+        self._next = {queue: at for queue, at in spent if only in {NONE, queue}}
         # Gangs that gave a unit and may give more, with their new standing.
         self._again: dict[int, list[tuple[VictimKey, int]]] = {}
         self._children: dict[int, set[int]] = {}
         self._keys: dict[int, QueueKey] = {}
-        for queue in queues:
+        for queue in self._next:
             self._open(queue)
 
     def __iter__(self) -> Iterator[Unit]:

@@ -85,8 +85,8 @@ def resettle(cycle: Cycle, trial: Trial, units: Sequence[Unit]) -> bool:
 def without(trial: Trial, units: Sequence[Unit]) -> Trial:
     """A fork in which the units are gone."""
     fork = trial.fork()
-    for unit in units:
-        fork.evict(unit.pods)
+    if units:
+        fork.evict(np.concatenate([unit.pods for unit in units]))
     return fork
 
 
@@ -113,7 +113,8 @@ def _least(cycle: Cycle, taker: int, drawn: list[Unit], low: int) -> Room:
         # A queue's limit may need what no seat does.
         again = _try(cycle, taker, used)
         units, attempt = (used, again) if again.draft is not None else (units, attempt)
-    for unit in [unit for at, unit in enumerate(units) if _is_last(units, at)][:SPARED_BY_SEARCH]:
+    last = {unit.gang: at for at, unit in enumerate(units)}
+    for unit in [units[at] for at in sorted(last.values())][:SPARED_BY_SEARCH]:
         fewer = [other for other in units if other is not unit]
         found = _try(cycle, taker, fewer)
         if found.draft is not None:
@@ -147,7 +148,3 @@ def _add(free: Ints, snapshot: Snapshot, pods: Ints, nodes: Ints, sign: int) -> 
     takes = snapshot.requests[snapshot.pods.shape[pods]].T
     for row in np.flatnonzero(takes.any(axis=1)):
         np.add.at(free[row], nodes, sign * takes[row])
-
-
-def _is_last(units: Sequence[Unit], at: int) -> bool:
-    return all(unit.gang != units[at].gang for unit in units[at + 1 :])

@@ -3,7 +3,7 @@
 1. Nothing is undone: a try that failed is a fork nobody kept.
 2. `idle` is free now; `future` is free once the pods being deleted are gone and the held seats are taken. A
    pod that is placed now takes from both, one that waits takes from `future` only.
-3. `place` and `evict` take pods of one gang at a time.
+3. `place` takes pods of one gang at a time, `evict` of any.
 4. Capacity per shape is a column kept up to date for touched nodes only (`capacity`).
 5. `accounts` follows: what each queue holds, and what of it may not be taken away.
 """
@@ -111,7 +111,7 @@ class Trial:
         self._touched.append(nodes)
 
     def evict(self, pods: Ints) -> None:
-        """Ask active pods of one gang to leave: their seats are free in `future`, not now.
+        """Ask active pods of any gangs to leave: their seats are free in `future`, not now.
 
         Pods that this trial placed only lose their seat again.
         """
@@ -130,11 +130,17 @@ class Trial:
             np.add.at(self.future[row], nodes[there], takes[row][there])
         self.evictions.append(pods)
         self.state[pods] = LEAVES
-        gang = int(self.snapshot.pods.gang[pods[0]])
-        is_non = self.snapshot.gangs.preemptibility[gang] == NON
-        kept = self.snapshot.pods.is_core[pods] | is_non
-        self._charge(gang, -takes, -takes[:, kept])
-        self._count(pods, -1)
+        gangs = self.snapshot.pods.gang[pods]
+        kept = self.snapshot.pods.is_core[pods] | (self.snapshot.gangs.preemptibility[gangs] == NON)
+        queues = self.snapshot.gangs.queue[gangs]
+        for queue in np.unique(queues).tolist():
+            mine = queues == queue
+            self.accounts.charge(
+                queue,
+                -takes[SHARED][:, mine].sum(axis=1),
+                protected=-takes[SHARED][:, mine & kept].sum(axis=1),
+            )
+        self._discount(pods)
         self._touched.append(nodes[there])
 
     def pending(self, group: int) -> Ints:
@@ -247,6 +253,16 @@ class Trial:
                 self._pending.pop(row, None)
                 self.active[row] += sign * count
                 row = int(parent[row])
+
+    def _discount(self, pods: Ints) -> None:
+        """Take pods of any number of leaves out of the counts, all groups above them included."""
+        rows = self.snapshot.pods.leaf[pods]
+        while len(rows):
+            np.subtract.at(self.active, rows, 1)
+            for row in np.unique(rows).tolist() if len(self._pending) else ():
+                self._pending.pop(row, None)
+            rows = self.snapshot.groups.parent[rows]
+            rows = rows[rows != NONE]
 
 
 def _protected(snapshot: Snapshot) -> Bools:
