@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from quorate.api.crds import crds
-from quorate.api.shipped import objects
+from quorate.api.shipped import ACCOUNT, NAMESPACE, objects
 from quorate.controllers import app
 from quorate.embedded.cluster import Cluster, Settings, running
 from quorate.embedded.nodes import NodeShape
@@ -51,12 +51,13 @@ async def started(plan: Plan) -> AsyncIterator[World]:
     )
     async with running(settings) as cluster:
         cluster.write_kubeconfig(plan.kubeconfig)
-        connection = discover(str(plan.kubeconfig))
+        account = plan.kubeconfig.with_name(f"{plan.kubeconfig.name}-controllers")
+        cluster.write_account_kubeconfig(account, NAMESPACE, ACCOUNT)
         stop, ready = asyncio.Event(), asyncio.Event()
-        work = asyncio.create_task(_work(plan, connection, stop, ready))
+        work = asyncio.create_task(_work(plan, discover(str(account)), stop, ready))
         try:
             await app.first_of(work, asyncio.create_task(_until(ready)))
-            yield World(cluster, connection, stop, work)
+            yield World(cluster, discover(str(plan.kubeconfig)), stop, work)
         finally:
             stop.set()
             await asyncio.gather(work, return_exceptions=True)

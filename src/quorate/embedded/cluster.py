@@ -27,9 +27,11 @@ from quorate.embedded.persistence import Journal
 from quorate.embedded.pki import ADMIN_GROUP, Authority
 from quorate.embedded.registry import Registry
 from quorate.embedded.server import HttpServer
-from quorate.embedded.store import Store
+from quorate.embedded.store import Key, Store
+from quorate.embedded.tokens import AUDIENCE, Authenticator
 
 ADMIN = "quorate-admin"
+_TOKEN_SECONDS = 10 * 365 * 86_400
 
 
 @dataclass(frozen=True)
@@ -56,6 +58,15 @@ class Cluster:
         pair = self.authority.client(ADMIN, [ADMIN_GROUP])
         kubeconfig.write(path, self.url, self.authority.pair.certificate_pem, Login(ADMIN, pair))
 
+    def write_account_kubeconfig(self, path: Path, namespace: str, name: str) -> None:
+        """For a service account, by a token that outlives the process."""
+        account = self.api.store.get(Key("", "serviceaccounts", namespace, name))
+        assert account is not None, f"the service account {namespace}/{name} is among the manifests"
+        assert self.api.authenticator is not None, "a running cluster knows who asks"
+        token = self.api.authenticator.issue(account, seconds=_TOKEN_SECONDS, audiences=[AUDIENCE])
+        login = Login(name, token=token)
+        kubeconfig.write(path, self.url, self.authority.pair.certificate_pem, login)
+
 
 @contextlib.asynccontextmanager
 async def running(settings: Settings) -> AsyncIterator[Cluster]:
@@ -71,6 +82,11 @@ async def running(settings: Settings) -> AsyncIterator[Cluster]:
             api.journal = Journal(directory, store)
             stack.push_async_callback(api.journal.close)
         authority = Authority(directory / "pki")
+        api.authenticator = Authenticator(
+            authority.pair.key_pem,
+            lambda namespace, name: store.get(Key("", "serviceaccounts", namespace, name)),
+            now=clock.now,
+        )
         builtins = Builtins(api, clock, root_ca=authority.pair.certificate_pem.decode())
         server = HttpServer(api)
         await server.start(settings.host, settings.port, authority.server_context([settings.host]))

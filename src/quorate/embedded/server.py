@@ -13,6 +13,7 @@ from quorate.embedded import errors, nonresource, query, requestpath
 from quorate.embedded.apiserver import ApiServer
 from quorate.embedded.call import Call, refusal
 from quorate.embedded.errors import ApiError
+from quorate.embedded.impersonation import impersonated
 from quorate.embedded.options import SYSTEM, User
 from quorate.embedded.rbac import Attributes
 from quorate.embedded.registry import Resource
@@ -68,7 +69,7 @@ class HttpServer:
 
     async def _route(self, request: web.BaseRequest) -> web.StreamResponse:
         api, path = self.api, requestpath.parse(request.rel_url.raw_path)
-        user = self._user(request)
+        user = impersonated(request.headers, self._user(request), api.authorizer)
         if path is None:
             api.authorizer.check(Attributes(user, request.method.lower(), path=request.path))
             return nonresource.answer(api, request)

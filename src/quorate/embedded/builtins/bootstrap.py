@@ -1,13 +1,17 @@
-"""What a new cluster holds before anybody writes: namespaces, priority classes, a storage class."""
+"""What a new cluster holds before anybody writes: namespaces, priority classes, a storage class, roles."""
 
 from collections.abc import Iterable
 
 from quorate.api.meta import Json, Kind
+from quorate.embedded.bootstraproles import cluster_role_bindings, cluster_roles
 from quorate.embedded.builtins.writer import Writer
 from quorate.workloads.builtin import kinds
 
 NAMESPACES = ("default", "kube-system", "kube-public", "kube-node-lease")
 PROVISIONER = "quorate.dev/fake"
+_RBAC = "rbac.authorization.k8s.io"
+_CLUSTER_ROLE = Kind(_RBAC, "v1", "ClusterRole", "clusterroles", namespaced=False)
+_CLUSTER_ROLE_BINDING = Kind(_RBAC, "v1", "ClusterRoleBinding", "clusterrolebindings", namespaced=False)
 _DEFAULT_CLASS = "storageclass.kubernetes.io/is-default-class"
 
 
@@ -33,6 +37,10 @@ def _objects() -> Iterable[tuple[Kind, Json]]:
             "volumeBindingMode": "WaitForFirstConsumer",
         },
     )
+    for role in cluster_roles():
+        yield _CLUSTER_ROLE, role
+    for binding in cluster_role_bindings():
+        yield _CLUSTER_ROLE_BINDING, binding
 
 
 def _priority(name: str, value: int) -> Json:
