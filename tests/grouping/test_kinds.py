@@ -66,3 +66,18 @@ def test_an_owner_can_opt_out_for_its_pods() -> None:
 def test_every_rule_of_the_table_is_named_by_group_and_kind() -> None:
     assert all("/" not in group_name and kind for group_name, kind in TABLE)
     assert list(TABLE) == sorted(TABLE)
+
+
+def test_a_leader_worker_set_can_be_one_gang_of_its_groups() -> None:
+    owner = thing(
+        "leaderworkerset.x-k8s.io/v1",
+        "LeaderWorkerSet",
+        "llm",
+        annotations={labels.MIN_GROUPS: "3"},
+        spec={"replicas": 4, "leaderWorkerTemplate": {"size": 2}},
+    )
+    member = pod("llm-1", owner, labels={labels.LWS_GROUP_INDEX: "1", labels.LWS_WORKER_INDEX: "0"})
+    gang = only_gang([member], owner)
+    assert gang.body["spec"]["minSubGroup"] == 3
+    assert tree(gang) == [(f"group-{index}", None, 2) for index in range(4)]
+    assert places(gang) == {"llm-1": "group-1"}

@@ -4,6 +4,7 @@ Values come from the owner or from the pods. Pods of one gang that disagree are 
 names, so that the answer does not depend on which pod was seen last; the disagreement is a warning.
 """
 
+import functools
 import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -192,6 +193,7 @@ def _top_owner(owner: Owner) -> str:
     return "".join(f"{key}: {_yaml(value)}\n" for key, value in fields)
 
 
+@functools.lru_cache(maxsize=4096)  # versions and kinds repeat, and a YAML parser is slow
 def _yaml(text: str) -> str:
     """A YAML scalar that reads back as this text, quoted only where it must be."""
     try:

@@ -30,6 +30,9 @@ class Segmenting:
 
 def leader_worker_set(subject: Subject) -> Shape:
     index = subject.label(labels.LWS_GROUP_INDEX)
+    needed = subject.owner.annotations.get(labels.MIN_GROUPS)
+    if needed:
+        return _whole_set(subject, index, whole(needed, f"annotation {labels.MIN_GROUPS}"))
     base = plain(subject)
     shape = replace(base, name=f"{base.name}-group-{index}" if index else base.name)
     pods = tuple(pod for pod in subject.pods if pod.metadata.label(labels.LWS_GROUP_INDEX) == index)
@@ -48,6 +51,23 @@ def leader_worker_set(subject: Subject) -> Shape:
         groups.append(SubGroup(name=WORKERS, min_member=size - 1))
     return replace(
         shape, min_member=size, sub_groups=tuple(groups), sub_group=LEADER if worker == 0 else WORKERS
+    )
+
+
+def _whole_set(subject: Subject, index: str, needed: int) -> Shape:
+    """The set as one gang with a group for each of its groups, of which so many are needed."""
+    size = _size(subject)
+    count = whole_or(subject.owner.at("spec", "replicas"), 1, "spec.replicas")
+    own = whole(index, f"label {labels.LWS_GROUP_INDEX}")
+    indices = [pod.metadata.label(labels.LWS_GROUP_INDEX) for pod in subject.pods]
+    surge = max((int(text) + 1 for text in indices if text.isdecimal()), default=0)
+    groups = [SubGroup(name=f"group-{place}", min_member=size) for place in range(max(count, surge))]
+    return replace(
+        plain(subject),
+        min_member=None,
+        min_sub_group=needed,
+        sub_groups=tuple(groups),
+        sub_group=f"group-{own}",
     )
 
 
