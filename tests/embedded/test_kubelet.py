@@ -132,9 +132,15 @@ def test_the_grace_period_bounds_stopping() -> None:
 
 
 @pytest.mark.parametrize(
-    ("requests", "resource"), [({"nvidia.com/gpu": "8"}, "nvidia.com/gpu"), ({"cpu": "60"}, "cpu")]
+    ("requests", "resource", "numbers"),
+    [
+        ({"nvidia.com/gpu": "8"}, "nvidia.com/gpu", "requested: 8, used: 8, capacity: 8"),
+        ({"cpu": "60"}, "cpu", "requested: 60000, used: 60000, capacity: 96000"),
+    ],
 )
-def test_an_overcommitted_node_refuses_the_last_pod(requests: dict[str, str], resource: str) -> None:
+def test_an_overcommitted_node_refuses_the_last_pod(
+    requests: dict[str, str], resource: str, numbers: str
+) -> None:
     async def scenario(cluster: SmallCluster) -> None:
         for name in ("first", "second"):
             resources = {"limits": requests, "requests": requests}
@@ -147,6 +153,7 @@ def test_an_overcommitted_node_refuses_the_last_pod(requests: dict[str, str], re
         assert cluster.get(kinds.POD, "first")["status"]["phase"] == "Running"
         refused = cluster.get(kinds.POD, "second")["status"]
         assert (refused["phase"], refused["reason"]) == ("Failed", f"OutOf{resource}")
+        assert refused["message"].endswith(numbers)
 
     run(scenario)
 

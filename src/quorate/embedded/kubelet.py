@@ -6,6 +6,7 @@ makes the nodes and their heartbeats; how a pod behaves is in its annotations (`
 """
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from quorate.api.meta import Json
 from quorate.embedded.builtins.podaddresses import PodAddresses
@@ -28,13 +29,20 @@ _SHOWN_START = 1.0  # a start at least this slow is worth showing as ContainerCr
 _FIRST_BACK_OFF, _LONGEST_BACK_OFF = 10.0, 300.0
 
 
+class Refusal(NamedTuple):
+    """Why a node did not take a pod."""
+
+    reason: str
+    message: str
+
+
 @dataclass(slots=True)
 class _Run:
     """What the store does not tell to the fraction of a second, and what is asked on each pass."""
 
     behaviour: Behaviour
     bound_at: float
-    short_of: str = ""
+    refusal: Refusal | None = None
     started_at: float | None = None
     restart_at: float | None = None
     stop_at: float | None = None
@@ -87,8 +95,7 @@ class Kubelets:
         if not node:
             return
         if is_finished(pod):
-            self._seats.free(uid)
-            self._addresses.free(uid)
+            self._forget(pod)
             if is_deleting(pod):
                 self.queue.add(key)
             return
@@ -105,8 +112,8 @@ class Kubelets:
         else:
             found = self._world.get(kinds.NODE, "", node)
             short = self._seats.short_of(requests(pod["spec"]), found) if found is not None else []
-            if short:
-                run.short_of = short[0]
+            if short and found is not None:
+                run.refusal = self._refusal(pod, found, short[0])
                 return
         self._seats.take(pod, node)
 
@@ -125,21 +132,26 @@ class Kubelets:
             return await self._stop(pod, run)
         if run is None or is_finished(pod):
             return None
-        if run.short_of:
-            await self._reject(pod, run.short_of)
+        if run.refusal is not None:
+            await self._reject(pod, run.refusal)
             return None
         if run.started_at is None:
             return await self._start(pod, run)
         return await self._go_on(pod, run)
 
-    async def _reject(self, pod: Json, resource: str) -> None:
-        wanted = requests(pod["spec"])[resource]
-        text = f"Pod was rejected: Node didn't have enough resource: {resource}, requested: {wanted // 1000}"
-        reason, now = f"OutOf{resource}", self._clock.now()
-        await self._writer.emit(outcome.warning(outcome.ref(kinds.POD, pod), reason, text))
-        await self._writer.revise_status(
-            outcome.ref(kinds.POD, pod), lambda old: podstatus.rejected(old, reason, text, now)
-        )
+    def _refusal(self, pod: Json, node: Json, resource: str) -> Refusal:
+        unit = 1 if resource == "cpu" else 1000  # a kubelet tells processors in thousandths
+        wanted = requests(pod["spec"])[resource] // unit
+        used = self._seats.used(node_of(pod), resource) // unit
+        capacity = self._seats.offered(node, resource) // unit
+        numbers = f"requested: {wanted}, used: {used}, capacity: {capacity}"
+        text = f"Pod was rejected: Node didn't have enough resource: {resource}, {numbers}"
+        return Refusal(f"OutOf{resource}", text)
+
+    async def _reject(self, pod: Json, refusal: Refusal) -> None:
+        now = self._clock.now()
+        await self._writer.emit(outcome.warning(outcome.ref(kinds.POD, pod), *refusal))
+        await self._revise(pod, lambda old: podstatus.rejected(old, *refusal, now))
 
     async def _start(self, pod: Json, run: _Run) -> float | None:
         now, due = self._clock.now(), run.bound_at + run.behaviour.start
@@ -189,11 +201,8 @@ class Kubelets:
         return min((at for at in (ready_at, end_at, deadline) if at is not None and at > now), default=None)
 
     async def _end(self, pod: Json, run: _Run) -> float | None:
-        code, policy, now = (
-            run.behaviour.exit_code,
-            pod["spec"].get("restartPolicy", "Always"),
-            self._clock.now(),
-        )
+        code, now = run.behaviour.exit_code, self._clock.now()
+        policy = pod["spec"].get("restartPolicy", "Always")
         if policy == "Never" or (policy == "OnFailure" and not code):
             await self._revise(pod, lambda old: podstatus.ended(old, code, now))
             return None

@@ -49,6 +49,12 @@ class Seats:
             if amount and used.get(name, 0) + amount > allocatable.get(name, 0)
         ]
 
+    def used(self, node: str, resource: str) -> int:
+        return self._used.get(node, {}).get(resource, 0)
+
+    def offered(self, node: Json, resource: str) -> int:
+        return self._allocatable_of(node).get(resource, 0)
+
     def _allocatable_of(self, node: Json) -> Amounts:
         quantities: Json = (node.get("status") or {}).get("allocatable") or {}
         known = self._allocatable.get(node["metadata"]["name"])
