@@ -5,6 +5,7 @@ from collections.abc import Awaitable, Callable
 from typing import Any
 
 import msgspec
+import pytest
 
 from quorate.api.core import POD, PRIORITY_CLASS, Pod, PriorityClass
 from quorate.api.meta import Json
@@ -82,10 +83,25 @@ def test_a_second_pass_over_what_was_written_writes_nothing() -> None:
         assert isinstance(patch, Patch)
         found = stage.pods.get("default", "a")
         assert found
-        found.metadata.annotations = patch.body["metadata"]["annotations"]
-        stage.pods.put(found)
+        labelled = msgspec.structs.replace(found.metadata, annotations=patch.body["metadata"]["annotations"])
+        stage.pods.put(msgspec.structs.replace(found, metadata=labelled))
         stage.groups.put(msgspec.convert(apply.body, PodGroup))
         assert not (await stage.step()).plan
+
+    on_stage(check)
+
+
+def test_binding_and_running_are_no_news() -> None:
+    async def check(stage: Stage) -> None:
+        stage.server.on("GET", JOB, Reply(body=JOB_BODY))
+        stage.pod("a")
+        await stage.step()
+        found = stage.pods.get("default", "a")
+        assert found
+        bound = msgspec.structs.replace(found.spec, node_name="n1")
+        stage.pods.put(msgspec.structs.replace(found, spec=bound))
+        with pytest.raises(TimeoutError):
+            await asyncio.wait_for(stage.step(), 0.1)
 
     on_stage(check)
 

@@ -25,6 +25,8 @@ from quorate.kube.resources import Scope
 
 T = TypeVar("T")
 REFUSED_SECONDS = 30.0
+# the pods of one workload come in quick succession, and each pass reads all of them
+BATCH_SECONDS = 0.03
 Fetched = dict[tuple[str, str, str, str], Json | Unreadable]
 
 
@@ -91,9 +93,11 @@ class Grouper:
         return existing
 
     def _pod_changed(self, old: Pod | None, new: Pod | None) -> None:
+        if old is not None and new is not None and grouping_view(old) == grouping_view(new):
+            return
         for pod in (old, new):
             if pod is not None and self._is_ours(pod):
-                self.keys.add(self._kinship.key(pod))
+                self.keys.add_after(self._kinship.key(pod), BATCH_SECONDS)
 
     def _is_ours(self, pod: Pod) -> bool:
         """Owners of other pods are none of our business: not even their kinds are watched."""
@@ -117,6 +121,12 @@ class Grouper:
             return
         for pod in self._pods:
             self._pod_changed(None, pod)
+
+
+def grouping_view(pod: Pod) -> tuple[object, ...]:
+    """What grouping reads of a pod that can change: binding and running are no news to it."""
+    meta = pod.metadata
+    return meta.uid, meta.labels, meta.annotations, meta.owner_references, pod.is_finished, pod.is_deleting
 
 
 def top_of(pod: Pod, fetched: Fetched) -> str:
