@@ -306,6 +306,22 @@ def test_who_asks_is_known_by_token_and_held_to_their_rights() -> None:
     served(test)
 
 
+def test_who_may_can_act_as_somebody_else() -> None:
+    async def test(ask: Ask, server: Served) -> None:
+        static = {"root": User("root", ("system:masters",)), "ann": User("ann")}
+        server.api.authenticator = authenticator(server.api, static)
+        root = {"Authorization": "Bearer root", "Impersonate_User": "bob", "Impersonate_Group": "crew"}
+        refused = await ask("GET", MAPS, **root)
+        assert 'User "bob" cannot list resource "configmaps"' in refused.tree["message"]
+        whoami = "/apis/authentication.k8s.io/v1/selfsubjectreviews"
+        seen = (await ask("POST", whoami, {}, **root)).tree["status"]["userInfo"]
+        assert (seen["username"], seen["groups"]) == ("bob", ["crew", "system:authenticated"])
+        ann = await ask("GET", MAPS, Authorization="Bearer ann", Impersonate_User="root")
+        assert 'User "ann" cannot impersonate resource "users"' in ann.tree["message"]
+
+    served(test)
+
+
 def test_an_occupied_port_is_named_with_the_remedy() -> None:
     async def run() -> None:
         async with serving() as server:
