@@ -78,6 +78,13 @@ def test_a_leader_worker_set_can_be_one_gang_of_its_groups() -> None:
     )
     member = pod("llm-1", owner, labels={labels.LWS_GROUP_INDEX: "1", labels.LWS_WORKER_INDEX: "0"})
     gang = only_gang([member], owner)
-    assert gang.body["spec"]["minSubGroup"] == 3
-    assert tree(gang) == [(f"group-{index}", None, 2) for index in range(4)]
-    assert places(gang) == {"llm-1": "group-1"}
+    assert (gang.body["spec"]["minSubGroup"], gang.body["spec"]["minMember"]) == (3, 6)
+    assert tree(gang)[:3] == [
+        ("group-0", None, 2),
+        ("group-0-leader", "group-0", 1),
+        ("group-0-workers", "group-0", 1),
+    ]
+    assert [name for name, parent, _ in tree(gang) if parent is None] == [
+        f"group-{index}" for index in range(4)
+    ]
+    assert places(gang) == {"llm-1": "group-1-leader"}

@@ -61,14 +61,22 @@ def _whole_set(subject: Subject, index: str, needed: int) -> Shape:
     own = whole(index, f"label {labels.LWS_GROUP_INDEX}")
     indices = [pod.metadata.label(labels.LWS_GROUP_INDEX) for pod in subject.pods]
     surge = max((int(text) + 1 for text in indices if text.isdecimal()), default=0)
-    groups = [SubGroup(name=f"group-{place}", min_member=size) for place in range(max(count, surge))]
+    groups = [group for place in range(max(count, surge)) for group in _one_of_set(f"group-{place}", size)]
+    is_worker = size > 1 and subject.label(labels.LWS_WORKER_INDEX) != "0"
     return replace(
         plain(subject),
-        min_member=None,
+        min_member=needed * size,
         min_sub_group=needed,
         sub_groups=tuple(groups),
-        sub_group=f"group-{own}",
+        sub_group=f"group-{own}-{WORKERS if is_worker else LEADER}",
     )
+
+
+def _one_of_set(name: str, size: int) -> list[SubGroup]:
+    below = [SubGroup(name=f"{name}-{LEADER}", parent=name, min_member=1)]
+    if size > 1:
+        below.append(SubGroup(name=f"{name}-{WORKERS}", parent=name, min_member=size - 1))
+    return [SubGroup(name=name, min_member=size, min_sub_group=len(below)), *below]
 
 
 def _size(subject: Subject) -> int:
