@@ -56,13 +56,41 @@ def test_functions_of_kubernetes_are_there(source: str) -> None:
         ("(", "Syntax error"),
         ("nowhere.x == 1", "undeclared reference to 'nowhere'"),
         ("self.nofunction()", "undeclared reference to 'nofunction'"),
-        ("self.?a.orValue(1)", "unsupported syntax"),
+        ("cel.bind(x, 1, x + 1)", "undeclared reference"),
         ("true" + " && true" * LONGEST, "longer than"),
     ],
 )
 def test_expression_that_cannot_work_is_refused_when_compiled(source: str, text: str) -> None:
     with pytest.raises(CompileError, match=text):
         compiled(source, SELF)
+
+
+@pytest.mark.parametrize(
+    ("source", "value"),
+    [
+        ("self.?a.orValue(5)", 1),
+        ("self.?z.orValue(5)", 5),
+        ("self.?m.k.orValue('none')", "v"),
+        ("self.?z.k.orValue('none')", "none"),
+        ("self.m.?k.hasValue() && !self.m.?q.hasValue()", True),
+        ("self.l[?1].orValue(0) + self.l[?7].orValue(10)", 12),
+        ("self.l.map(x, x + self.?a.orValue(0))", [2, 3]),
+        ("'a.?b' + self.?s.orValue('')", "a.?bt"),
+        ("(self.?z.orValue(3) > 2) ? 'y' : 'n'", "y"),
+    ],
+)
+def test_optional_access_works_as_in_cel(source: str, value: object) -> None:
+    assert evaluated(source, {"a": 1, "m": {"k": "v"}, "l": [1, 2], "s": "t"}) == value
+
+
+def test_operation_on_wrong_types_is_worded_as_on_a_real_server() -> None:
+    schema = ruled({"rule": "self.p > 1"}, p={"x-kubernetes-int-or-string": True})
+    assert found(schema, {"p": "a"}) == [
+        (
+            "spec: Invalid value: \"object\": 'no such overload': call arguments did not match a supported operator, "
+            "function or macro signature for rule: self.p > 1"
+        )
+    ]
 
 
 def test_missing_key_is_an_evaluation_error() -> None:

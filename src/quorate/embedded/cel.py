@@ -13,6 +13,7 @@ import cel
 from cel import stdlib
 
 from quorate.api.meta import Json
+from quorate.embedded import celoptional
 from quorate.embedded.celfunctions import FUNCTIONS
 
 LONGEST = 16_384
@@ -47,7 +48,7 @@ class Expression(NamedTuple):
 def _library() -> dict[str, Any]:
     context = cel.Context()
     stdlib.add_stdlib_to_context(context)
-    return {**context.functions, **FUNCTIONS}
+    return {**context.functions, **FUNCTIONS, celoptional.SELECT: celoptional.select}
 
 
 def _last_part(name: str) -> str:
@@ -63,7 +64,7 @@ def compiled(source: str, known: frozenset[str]) -> Expression:
     if len(source) > LONGEST:
         raise CompileError(f"the expression is longer than {LONGEST} characters")
     try:
-        program = cel.compile(source)
+        program = cel.compile(celoptional.rewritten(source))
     except ValueError as error:
         raise CompileError(f"compilation failed: {_shown(error)}") from None
     bound = set(_MACRO_VARIABLE.findall(source))
@@ -133,4 +134,8 @@ def _explained(error: Exception) -> str:
         case TypeError():
             return "no such overload"
         case _:
-            return str(error).partition(". Check")[0]
+            return _FRAME.sub("", str(error)).partition(". Check")[0]
+
+
+# What the engine wraps around the error of a function.
+_FRAME = re.compile(r"^Function '\w+' error: Python function call failed: \w+: ")

@@ -1,7 +1,7 @@
 """The CEL functions of Kubernetes that the CEL package lacks, as plain functions on plain values.
 
 A quantity, URL, IP address, CIDR or named format is a map with one marked key here, because only JSON values
-pass through the CEL engine. Not offered: semver, sets on such values, optional syntax (`a.?b`), cel.bind, and
+pass through the CEL engine. Not offered: semver, sets on such values, cel.bind, and
 comprehensions with two variables; an expression that uses them is refused when it is compiled.
 """
 

@@ -236,7 +236,7 @@ def _broken(rule: Rule, schema: Json, state: tuple[Any, Json], path: str) -> Cau
     try:
         result = rule.expression.evaluate(variables)
     except EvaluationError as error:
-        return causes.invalid(path or "<nil>", kind, f"{error} evaluating rule: {_named(rule)}")
+        return causes.invalid(path or "<nil>", kind, _unevaluated(rule, str(error)))
     if result is True:
         return None
     field = f"{path}{'' if rule.field.startswith('[') or not path else '.'}{rule.field.removeprefix('.')}"
@@ -257,6 +257,15 @@ def _refusal(rule: Rule, of: tuple[str, Any], where: str, detail: str) -> Cause:
             return Cause("FieldValueInvalid", where, f"Invalid value: {detail}")
         case _:
             return causes.invalid(where, value, detail)
+
+
+def _unevaluated(rule: Rule, why: str) -> str:
+    if why.startswith("no such overload"):
+        return (
+            f"'{why}': call arguments did not match a supported operator, "
+            f"function or macro signature for rule: {_named(rule)}"
+        )
+    return f"{why} evaluating rule: {_named(rule)}"
 
 
 def _named(rule: Rule) -> str:
