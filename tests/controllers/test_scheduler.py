@@ -129,6 +129,30 @@ def test_a_failed_bind_is_forgotten_and_its_gang_waits_with_a_reason() -> None:
     on_stage(check)
 
 
+def test_a_conflict_is_planned_again_at_once_without_a_word() -> None:
+    async def check(stage: Stage) -> None:
+        stage.gang("g", 2, gpus=4)
+        changes, after = await stage.cycle()
+        assert after(failed(changes, Outcome.CONFLICT)) == 0.2
+        changes, _ = await stage.cycle()
+        assert len(binds(changes)) == 2
+        assert not any(isinstance(change, Emit) for change in changes)
+
+    on_stage(check)
+
+
+def test_a_seat_is_not_given_away_while_its_bind_may_have_happened() -> None:
+    async def check(stage: Stage) -> None:
+        stage.gang("a", 2, gpus=4)
+        changes, after = await stage.cycle()
+        after(failed(changes, Outcome.UNKNOWN))
+        assert stage.nodes() == ["n1", "n1"]
+        stage.gang("b", 2, gpus=4)
+        assert binds((await stage.cycle())[0]) == []
+
+    on_stage(check)
+
+
 def test_a_gang_that_waits_does_not_keep_its_seats_from_others() -> None:
     async def check(stage: Stage) -> None:
         stage.gang("a", 2, gpus=4)

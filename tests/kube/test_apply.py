@@ -107,8 +107,9 @@ def test_evictions_are_answered_before_anything_else_is_sent() -> None:
         (Reply(403, status(403, "Forbidden")), Outcome.REFUSED),
         (Reply(422, status(422, "Invalid", causes=[{"field": "metadata.uid"}])), Outcome.CONFLICT),
         (Reply(422, status(422, "Invalid", "bad")), Outcome.REFUSED),
-        (Reply(500, status(500, "InternalError")), Outcome.FAILED),
-        (Reply(cut=True), Outcome.FAILED),
+        (Reply(500, status(500, "InternalError")), Outcome.UNKNOWN),
+        (Reply(cut=True), Outcome.UNKNOWN),
+        (Reply(429, status(429, "TooManyRequests")), Outcome.FAILED),
     ],
 )
 def test_an_expected_outcome_is_data(reply: Reply, outcome: Outcome) -> None:

@@ -83,6 +83,14 @@ def test_an_unconfirmed_assumption_expires() -> None:
     assert not node_of(cache, "a")
 
 
+def test_a_doubted_assumption_ends_earlier() -> None:
+    cache = filled(read("a", 1))
+    assume(cache, "a", until=30.0)
+    cache.doubt("default", "a", until=10.0)
+    assert node_of(cache, "a") == "n1"
+    assert cache.expire(10.0) == [("default", "a")]
+
+
 def test_a_new_pod_of_the_same_name_inherits_no_assumption() -> None:
     cache = filled(read("a", 1))
     assume(cache, "a")

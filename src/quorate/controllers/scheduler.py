@@ -56,8 +56,13 @@ READS: tuple[tuple[Kind, type[Object], bool], ...] = (
 CYCLE = "cycle"
 # a write that was accepted but not seen by then was lost with its watch event, or undone by someone
 ASSUMED_SECONDS = 30.0
+# a write whose answer was lost is either seen by then, or did not happen
+UNKNOWN_SECONDS = 10.0
 # staleness, delays and minimum runtimes end without an event: while gangs wait, look again
 WAITING_SECONDS = 5.0
+# the pod is not what the cache showed; the watch is about to say what it is, and then the gang may try again
+SETTLED_BY_WATCH = frozenset({Outcome.CONFLICT, Outcome.GONE})
+CONFLICT_SECONDS = 0.2
 # a budget or an error stopped an eviction: start and grow gangs, but evict nobody for so long
 EVICTION_PAUSE_SECONDS = 5.0
 
@@ -137,20 +142,26 @@ class Scheduler:
             if isinstance(one.change, Bind) and (gang := self._gang(one.change)) not in failed:
                 self._holds.succeed(gang)
         waits = [WAITING_SECONDS] if is_waiting else []
+        if any(one.outcome in SETTLED_BY_WATCH for one in result.unmet):
+            waits.append(CONFLICT_SECONDS)
         if (end := self._holds.next_end(now)) is not None:
             waits.append(end)
         if self._pods.assumed:
-            waits.append(ASSUMED_SECONDS)
+            waits.append(UNKNOWN_SECONDS)
         return min(waits, default=None)
 
     def _take_back(self, one: Written, now: float) -> tuple[str, str]:
         change = one.change
         assert isinstance(change, Bind | Evict), "only binds and evictions are assumed"
         gang = self._gang(change)
-        self._pods.forget(change.pod.namespace, change.pod.name)
+        if one.outcome is Outcome.UNKNOWN:
+            # its seat must not be given away while the pod may be bound to it
+            self._pods.doubt(change.pod.namespace, change.pod.name, now + UNKNOWN_SECONDS)
+        else:
+            self._pods.forget(change.pod.namespace, change.pod.name)
         if isinstance(change, Evict) and one.outcome is not Outcome.GONE:
             self._no_evictions_until = now + EVICTION_PAUSE_SECONDS
-        elif isinstance(change, Bind):
+        elif isinstance(change, Bind) and one.outcome not in SETTLED_BY_WATCH:
             self._holds.fail(
                 gang, f"bind of {change.pod.name} to {change.node}: {one.outcome}: {one.message}", now
             )

@@ -118,6 +118,12 @@ class Cache(Generic[T]):
         if assumption is not None:
             self._show((namespace, name), assumption.base)
 
+    def doubt(self, namespace: str, name: str, until: float) -> None:
+        """The write may have failed: keep the assumption, but not beyond `until`."""
+        assumption = self._assumed.get((namespace, name))
+        if assumption is not None:
+            assumption.until = min(assumption.until, until)
+
     def expire(self, now: float) -> list[Key]:
         """Forget what the watch did not confirm in time; its keys, because something is wrong with them."""
         late = [key for key, assumption in self._assumed.items() if assumption.until <= now]

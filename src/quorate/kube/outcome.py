@@ -8,6 +8,7 @@ from quorate.kube.errors import (
     ApiError,
     BudgetExhausted,
     Conflict,
+    ConnectionLost,
     Gone,
     Invalid,
     KubeError,
@@ -26,7 +27,8 @@ class Outcome(StrEnum):
         "refused-by-budget"  # a PodDisruptionBudget protects the pod now: choose another or wait
     )
     REFUSED = "refused"  # the server will not do this however often it is asked
-    FAILED = "failed"  # no answer, overload or a server error: try again later
+    FAILED = "failed"  # it surely did not happen (overload, no connection): try again later
+    UNKNOWN = "unknown"  # it may have happened (connection lost, server error): wait for what the watch shows
     SKIPPED = "skipped"  # not tried, because an earlier change to the same object did not happen
 
 
@@ -68,7 +70,9 @@ def outcome_of(error: KubeError) -> Outcome:  # noqa: PLR0911 - a table, one lin
             return Outcome.CONFLICT  # how a patch learns that the name belongs to another object now
         case BudgetExhausted():
             return Outcome.REFUSED_BY_BUDGET
-        case TooManyRequests() | ServerFailed():
+        case ServerFailed() | ConnectionLost():
+            return Outcome.UNKNOWN
+        case TooManyRequests():
             return Outcome.FAILED
         case ApiError():
             return Outcome.REFUSED
