@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from quorate.scheduling import growth
+from quorate.scheduling import gang, growth
 from quorate.scheduling.attempt import Attempt, commit
 from quorate.scheduling.cycle import Cycle
 from quorate.scheduling.pool import Unit
@@ -55,16 +55,34 @@ def take(cycle: Cycle, taker: int, room: Room, cause: Callable[[int], tuple[str,
         cycle.causes.update((pod, cause(pod)) for pod in unit.pods.tolist())
     exchange(cycle.trial, taker, room)
     cycle.refused.pop(taker, None)
-    for number in dict.fromkeys(unit.gang for unit in room.units):
-        mine = [unit for unit in room.units if unit.gang == number]
+    by_gang: dict[int, list[Unit]] = {}
+    for unit in room.units:
+        by_gang.setdefault(unit.gang, []).append(unit)
+    stuck: set[object] = set()  # kinds of gangs that found no seat: room only shrinks here
+    for number, mine in by_gang.items():
+        kind = _kind(cycle.trial, number, mine)
+        if kind in stuck:
+            continue
         if resettle(cycle, cycle.trial.fork(), mine):
             resettle(cycle, cycle.trial, mine)
+        else:
+            stuck.add(kind)
+
+
+def _kind(trial: Trial, number: int, units: list[Unit]) -> object:
+    """Equal for gangs that lost the same and so find a seat or none together; a gang of its own if some stay."""
+    root = int(trial.snapshot.gangs.root[number])
+    if trial.active[root]:
+        return number
+    shapes = trial.snapshot.pods.shape
+    lost = tuple(sorted(int(shape) for unit in units for shape in shapes[unit.pods]))
+    return int(trial.snapshot.gangs.queue[number]), gang.signature(trial, root), lost
 
 
 def exchange(trial: Trial, taker: int, room: Room) -> None:
     """The units go, the taker gets their room."""
-    for unit in room.units:
-        trial.evict(unit.pods)
+    if room.units:
+        trial.evict(np.concatenate([unit.pods for unit in room.units]))
     assert room.attempt.draft is not None, "room is found together with a draft"
     commit(trial, taker, room.attempt.draft, now=False)
 
@@ -72,7 +90,7 @@ def exchange(trial: Trial, taker: int, room: Room) -> None:
 def resettle(cycle: Cycle, trial: Trial, units: Sequence[Unit]) -> bool:
     """Place evicted pods again, as their controllers will create them anew; False if somebody is left over."""
     moved = np.concatenate([unit.pods for unit in units])
-    trial.state[moved] = State.PENDING
+    trial.revive(moved)
     for number in dict.fromkeys(unit.gang for unit in units):
         while True:
             attempt = cycle.solver.attempt(trial, number, now=False)

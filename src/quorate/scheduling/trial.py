@@ -85,12 +85,12 @@ class Trial:
         for name in ("idle", "future", "state", "node", "active"):
             setattr(twin, name, getattr(self, name).copy())
         twin.accounts = self.accounts.fork()
-        for name in ("placements", "evictions", "_touched"):
-            setattr(twin, name, list(getattr(self, name)))
-        for column in self._columns.values():
-            column.is_shared = True
-        twin._columns = dict(self._columns)
-        twin._pending = dict(self._pending)
+        twin.placements, twin.evictions = list(self.placements), list(self.evictions)
+        twin._touched, twin._pending, twin._columns = [], {}, {}
+        for key, column in self._columns.items():
+            if column.position == len(self._touched):
+                column.is_shared = True
+                twin._columns[key] = replace(column, position=0)
         return twin
 
     def place(self, pods: Ints, nodes: Ints, *, now: bool, is_core: bool) -> None:
@@ -142,6 +142,11 @@ class Trial:
             )
         self._discount(pods)
         self._touched.append(nodes[there])
+
+    def revive(self, pods: Ints) -> None:
+        """Evicted pods want a node again, as their controllers will create them anew."""
+        self.state[pods] = WAITS
+        self._pending.clear()
 
     def pending(self, group: int) -> Ints:
         """Rows of the pods below a group that want a node, in member order."""
