@@ -146,6 +146,31 @@ def test_a_deleted_finished_pod_stays_counted() -> None:
     run(scenario)
 
 
+def test_pods_of_a_deleted_job_are_let_go() -> None:
+    async def scenario(cluster: SmallCluster) -> None:
+        body = _job(parallelism=2)
+        body["spec"]["template"]["spec"]["schedulerName"] = "nobody"
+        await cluster.create(body)
+        assert len(cluster.names(kinds.POD)) == 2
+        await cluster.delete(kinds.JOB, "train")
+        await cluster.advance(1)
+        assert cluster.names(kinds.POD) == []
+
+    run(scenario)
+
+
+def test_pods_of_an_orphaning_job_stay_without_its_finalizer() -> None:
+    async def scenario(cluster: SmallCluster) -> None:
+        await cluster.create(_job({fakery.RUN: "100"}))
+        await cluster.advance(2)
+        await cluster.delete(kinds.JOB, "train", propagation="Orphan")
+        await cluster.advance(1)
+        (left,) = cluster.all(kinds.POD)
+        assert "finalizers" not in left["metadata"]
+
+    run(scenario)
+
+
 def _job(notes: dict[str, str] | None = None, **spec: Any) -> dict[str, Any]:
     template = pod_template({"app": "train"}, restartPolicy="Never")
     template["metadata"]["annotations"] = notes or {}

@@ -7,11 +7,12 @@ from quorate.embedded.builtins.reconciler import Controller, Trigger
 from quorate.embedded.builtins.selecting import Selectors
 from quorate.embedded.builtins.world import World, key_of
 from quorate.embedded.store import Event, Key
+from quorate.plan import Change
 from quorate.workloads.builtin import kinds
 from quorate.workloads.builtin.cronjob import cronjob
 from quorate.workloads.builtin.daemonset import daemonset
 from quorate.workloads.builtin.deployment import deployment
-from quorate.workloads.builtin.job import job
+from quorate.workloads.builtin.job import job, released
 from quorate.workloads.builtin.outcome import Outcome, controller_of
 from quorate.workloads.builtin.replicaset import replicaset, with_failure
 from quorate.workloads.builtin.statefulset import statefulset
@@ -127,6 +128,12 @@ def _job(world: World, item: Json, now: float) -> Outcome:
     return job(item, world.children(item["metadata"]["uid"], kinds.POD), now)
 
 
+def _without_job(world: World, key: Key) -> list[Change]:
+    named = {"matchLabels": {"batch.kubernetes.io/job-name": key.name}}
+    pods = world.pods_matching(key.namespace, named)
+    return released([pod for pod in pods if (controller_of(pod) or {}).get("uid") not in world.live])
+
+
 def _cronjob(world: World, item: Json, now: float) -> Outcome:
     return cronjob(item, world.children(item["metadata"]["uid"], kinds.JOB), now)
 
@@ -157,6 +164,6 @@ CONTROLLERS = (
         _daemonset,
         (*_adopting(kinds.DAEMON_SET), *_all(kinds.DAEMON_SET)),
     ),
-    Controller(kinds.JOB, "job-controller", _job, (owners(kinds.JOB),)),
+    Controller(kinds.JOB, "job-controller", _job, (owners(kinds.JOB),), leftovers=_without_job),
     Controller(kinds.CRON_JOB, "cronjob-controller", _cronjob, (owners(kinds.CRON_JOB, kinds.JOB),)),
 )

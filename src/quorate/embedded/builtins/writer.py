@@ -174,6 +174,6 @@ def _is_other(target: Ref, old: Json) -> bool:
 
 def _created(about: Ref, name: str) -> Emit:
     if about.kind == kinds.STATEFUL_SET:
-        text = f"create Pod {name} in StatefulSet {about.name} successful"
+        text = f"Create Pod {name} in StatefulSet {about.name} successful"
         return outcome.event(about, "SuccessfulCreate", text)
     return outcome.event(about, "SuccessfulCreate", f"Created pod: {name}")

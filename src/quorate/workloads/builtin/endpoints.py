@@ -112,10 +112,10 @@ def _slices(service: Json, wanted: Mapping[str, Json], slices: Sequence[Json]) -
 def _change_slice(service: Json, found: Json, held: list[Json], *, is_spare: bool) -> list[Change]:
     if is_spare:
         return [delete(kinds.ENDPOINT_SLICE, found)]
-    ports = _slice_ports(service)
+    ports = _slice_ports(service) if held else []
     if (found.get("endpoints") or []) == held and (found.get("ports") or []) == ports:
         return []
-    return [patch(kinds.ENDPOINT_SLICE, found, {"endpoints": held, "ports": ports})]
+    return [patch(kinds.ENDPOINT_SLICE, found, {"endpoints": held or None, "ports": ports or None})]
 
 
 def _labels(service: Json) -> dict[str, str]:
@@ -133,8 +133,8 @@ def _new_slice(service: Json, held: list[Json]) -> Json:
             "ownerReferences": [owner_reference(kinds.SERVICE, service)],
         },
         "addressType": "IPv4",
-        "endpoints": held,
-        "ports": _slice_ports(service),
+        "endpoints": held or None,
+        "ports": _slice_ports(service) if held else None,
     }
 
 

@@ -74,6 +74,11 @@ def _free_rest(item: Json, owned: Sequence[Json]) -> list[Change]:
     return changes
 
 
+def released(pods_left: Sequence[Json]) -> list[Change]:
+    """Nobody counts the pods of a Job that is gone, so they go free."""
+    return [_untrack(pod) for pod in pods_left if _is_tracked(pod)]
+
+
 def _is_tracked(pod: Json) -> bool:
     return TRACKING in (pod["metadata"].get("finalizers") or ())
 

@@ -10,6 +10,7 @@ from quorate.workloads.builtin.hashing import template_hash
 from quorate.workloads.builtin.outcome import create, delete, owner_reference, patch
 
 LABEL = "controller-revision-hash"
+_HASH_OF = {"StatefulSet": "controller.kubernetes.io/hash", "DaemonSet": LABEL}  # on the revision itself
 
 
 class Revisions(NamedTuple):
@@ -58,7 +59,7 @@ def _new(kind: Kind, owner: Json, revision: int, collisions: int) -> Json:
         "metadata": {
             "name": f"{meta['name']}-{digest}",
             "namespace": meta["namespace"],
-            "labels": {**(template.get("metadata", {}).get("labels") or {}), LABEL: digest},
+            "labels": {**(template.get("metadata", {}).get("labels") or {}), _HASH_OF[kind.kind]: digest},
             "ownerReferences": [owner_reference(kind, owner)],
         },
         "data": {"spec": {"template": {**template, "$patch": "replace"}}},

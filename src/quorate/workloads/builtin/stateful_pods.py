@@ -26,6 +26,7 @@ def pod_at(item: Json, template: Json, ordinal: int, revision: str) -> Json:
     return {
         "metadata": {
             "name": name,
+            "generateName": f"{item['metadata']['name']}-",
             "namespace": item["metadata"]["namespace"],
             "labels": {**(meta.get("labels") or {}), **identity},
             "annotations": dict(meta.get("annotations") or {}),

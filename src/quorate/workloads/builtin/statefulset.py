@@ -131,7 +131,7 @@ def _condemn(view: _Set, ordinal: int) -> tuple[list[Change], bool]:
 
 
 def _remove(view: _Set, pod: Json) -> list[Change]:
-    text = f"delete Pod {pod['metadata']['name']} in StatefulSet {view.item['metadata']['name']} successful"
+    text = f"Delete Pod {pod['metadata']['name']} in StatefulSet {view.item['metadata']['name']} successful"
     return [delete(kinds.POD, pod), event(ref(kinds.STATEFUL_SET, view.item), "SuccessfulDelete", text)]
 
 
