@@ -30,6 +30,7 @@ from quorate.kube.execplugin import ExecCredentials, ExecSection
 from quorate.kube.tls import client_context, load_certificate
 
 DEFAULT_PATH = Path("~/.kube/config")
+WEB = ("https://", "http://")
 
 
 class Cluster(Wire, rename="kebab"):
@@ -100,9 +101,7 @@ def connect(paths: Sequence[Path], context: str = "") -> Connection:
         raise ConfigError(f"kubeconfig {shown}: no current-context; set one or give --context")
     chosen = decode(entry(sections, "contexts", name, shown), Context)
     cluster_entry = entry(sections, "clusters", chosen.cluster, shown)
-    cluster = decode(cluster_entry, Cluster)
-    if not cluster.server.startswith(("https://", "http://")):
-        raise ConfigError(f"{cluster_entry}: server must be an http(s) URL, not {cluster.server!r}")
+    cluster = read_cluster(cluster_entry)
     user_entry = entry(sections, "users", chosen.user, shown) if chosen.user else None
     user = decode(user_entry, User) if user_entry else User()
     tls = context_of(cluster_entry, cluster) if cluster.server.startswith("https://") else None
@@ -116,6 +115,15 @@ def connect(paths: Sequence[Path], context: str = "") -> Connection:
         proxy=cluster.proxy_url,
         namespace=chosen.namespace or "default",
     )
+
+
+def read_cluster(origin: Origin) -> Cluster:
+    cluster = decode(origin, Cluster)
+    if not cluster.server.startswith(WEB):
+        raise ConfigError(f"{origin}: server must be an http(s) URL, not {cluster.server!r}")
+    if cluster.proxy_url and not cluster.proxy_url.startswith(WEB):
+        raise ConfigError(f"{origin}: proxy-url must be an http(s) URL, not {cluster.proxy_url!r}")
+    return cluster
 
 
 def merge(paths: Sequence[Path]) -> tuple[Sections, str]:
@@ -225,9 +233,16 @@ def credentials_of(
         return TokenFile(origin.path.parent / Path(user.token_file).expanduser())
     if user.token:
         return FixedCredentials(f"Bearer {user.token}")
-    if user.exec is not None:
+    if user.exec is not None and origin:
         info = {"server": cluster.server, "certificate-authority-data": cluster.certificate_authority_data}
-        return ExecCredentials(user.exec, dict(info), tls)
+        return ExecCredentials(located(user.exec, origin.path.parent), dict(info), tls)
     if user.username:
         return basic(user.username, user.password)
     return FixedCredentials()
+
+
+def located(section: ExecSection, folder: Path) -> ExecSection:
+    """A command with a path is relative to the kubeconfig; a bare name is looked up in $PATH."""
+    if os.sep not in section.command:
+        return section
+    return msgspec.structs.replace(section, command=str(folder / section.command))
