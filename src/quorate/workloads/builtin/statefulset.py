@@ -22,6 +22,7 @@ class _Set(NamedTuple):
     current: str
     update: str
     templates: Mapping[str, Json]
+    claims: frozenset[str]
     now: float
 
     @property
@@ -56,7 +57,7 @@ def statefulset(
     """`children` are owned pods and orphans, `known` its ControllerRevisions, `claims` its namespace's PVCs."""
     owned, adopted = claim(kinds.STATEFUL_SET, item, kinds.POD, children)
     revisions = revise(kinds.STATEFUL_SET, item, known, item.get("status", {}).get("collisionCount", 0))
-    view = _view(item, owned, revisions, now)
+    view = _view(item, owned, revisions, claims, now)
     wake = pods.next_available(view.held.values(), view.min_ready, now)
     if is_deleting(item):
         return Outcome(tuple(adopted), _status(view), wake)
@@ -66,7 +67,9 @@ def statefulset(
     return Outcome((*changes, *truncate(item, known, live)), _status(view), wake)
 
 
-def _view(item: Json, owned: Sequence[Json], revisions: Revisions, now: float) -> _Set:
+def _view(
+    item: Json, owned: Sequence[Json], revisions: Revisions, claims: Sequence[Json], now: float
+) -> _Set:
     start = (item["spec"].get("ordinals") or {}).get("start", 0)
     held: dict[int, Json] = {}
     for pod in owned:
@@ -77,7 +80,8 @@ def _view(item: Json, owned: Sequence[Json], revisions: Revisions, now: float) -
     if current not in revisions.templates:
         current = revisions.update
     wanted = range(start, start + item["spec"].get("replicas", 1))
-    return _Set(item, wanted, held, current, revisions.update, revisions.templates, now)
+    known = frozenset(claim["metadata"]["name"] for claim in claims)
+    return _Set(item, wanted, held, current, revisions.update, revisions.templates, known, now)
 
 
 def _pods(view: _Set) -> list[Change]:
@@ -114,9 +118,18 @@ def _fill(view: _Set, ordinal: int) -> tuple[list[Change], bool]:
 
 def _create(view: _Set, ordinal: int) -> list[Change]:
     revision = view.revision_at(ordinal)
-    template = view.templates[revision]
-    made: list[Change] = [create(kinds.CLAIM, body) for body in stateful_claims.claims_of(view.item, ordinal)]
-    return [*made, create(kinds.POD, pod_at(view.item, template, ordinal, revision))]
+    pod = pod_at(view.item, view.templates[revision], ordinal, revision)
+    made: list[Change] = []
+    for body in stateful_claims.claims_of(view.item, ordinal):
+        name = body["metadata"]["name"]
+        if name not in view.claims:
+            owner = f"Pod {pod['metadata']['name']} in StatefulSet {view.item['metadata']['name']}"
+            about = ref(kinds.STATEFUL_SET, view.item)
+            made += [
+                create(kinds.CLAIM, body),
+                event(about, "SuccessfulCreate", f"Create Claim {name} {owner} success"),
+            ]
+    return [*made, create(kinds.POD, pod)]
 
 
 def _condemn(view: _Set, ordinal: int) -> tuple[list[Change], bool]:
