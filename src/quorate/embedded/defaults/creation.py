@@ -105,6 +105,8 @@ def _job(obj: Json) -> None:
     }
     selector = spec.get("selector") or {}
     spec["selector"] = {**selector, "matchLabels": {**(selector.get("matchLabels") or {}), **owned}}
+    if not metadata.get("labels"):
+        metadata["labels"] = dict(spec["template"]["metadata"]["labels"])
 
 
 def _persistent_volume(obj: Json) -> None:
