@@ -27,10 +27,12 @@ async def create(
     obj = _owned_by_server(resource, namespace, intake.read(resource, body, options))
     target = Target(resource, namespace, obj["metadata"].get("name", ""))
     intake.check_definition_serves(server, resource, target.name)
-    request = intake.asked("CREATE", target, (None, intake.completed(resource, obj)), options)
-    obj = await intake.mutated(server, request)
+    obj = intake.completed(resource, obj)
     if not options.ownership_settled:
         obj = intake.owned(server, resource, (None, obj), options)
+    # What admission adds belongs to nobody, as on the real server.
+    request = intake.asked("CREATE", target, (None, obj), options)
+    obj = await intake.mutated(server, request)
     obj = _founded(server, resource, obj)
     intake.check_new(resource, obj, options)
     obj = intake.settled(server, resource, obj)

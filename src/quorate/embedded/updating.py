@@ -62,10 +62,10 @@ async def _taken_in(server: "ApiServer", target: Target, states: tuple[Json, Jso
     new = intake.read(target.resource, new, options)
     if target.subresource != "status":
         new = intake.completed(target.resource, new)
-    request = intake.asked("UPDATE", target, (old, new), options)
-    new = await intake.mutated(server, request)
     if not options.ownership_settled:
         new = intake.owned(server, target.resource, (old, new), options, target.subresource)
+    request = intake.asked("UPDATE", target, (old, new), options)
+    new = await intake.mutated(server, request)
     resource = target.resource
     custom = resource.definition is not None
     if has_generation(resource.group, resource.plural, custom=custom) and _asks_other(new, old):
