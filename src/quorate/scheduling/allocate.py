@@ -148,3 +148,13 @@ def standing(trial: Trial, number: int) -> Standing:
     return (
         Standing.ABOVE if any(trial.active[row] > groups.min_member[row] for row in leaves) else Standing.AT
     )
+
+
+def standings(trial: Trial) -> Ints:
+    """`standing` of every gang at once."""
+    groups = trial.snapshot.groups
+    is_leaf = groups.end == np.arange(1, len(groups.end) + 1)
+    grown = np.zeros(len(trial.snapshot.gangs.refs), dtype=np.bool_)
+    grown[groups.gang[is_leaf & (trial.active > groups.min_member)]] = True
+    holds = gang.all_satisfied(groups, trial.active)[trial.snapshot.gangs.root]
+    return np.where(holds, np.where(grown, Standing.ABOVE, Standing.AT), Standing.BELOW)

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from quorate.scheduling import victims
-from quorate.scheduling.allocate import standing
+from quorate.scheduling.allocate import standing, standings
 from quorate.scheduling.order import QueueKey, Ranking
 from quorate.scheduling.snapshot import NONE, Ints, Preemptibility, State
 from quorate.scheduling.trial import Trial
@@ -37,10 +37,17 @@ class Pool:
             [queue for queue in row if queue != NONE] for row in trial.accounts.lineage.tolist()
         ]
         self._by_queue: dict[int, list[tuple[VictimKey, int]]] = {}
-        queue_of = trial.snapshot.gangs.queue
-        for gang in holders(trial).tolist():
-            entry = (victim_key(trial, gang), gang)
-            self._by_queue.setdefault(int(queue_of[gang]), []).append(entry)
+        found, gangs = holders(trial), trial.snapshot.gangs
+        columns = (
+            gangs.queue[found],
+            gangs.priority[found],
+            -standings(trial)[found],
+            -gangs.created[found],
+            -found,
+            found,
+        )
+        for queue, *key, gang in zip(*(column.tolist() for column in columns), strict=True):
+            self._by_queue.setdefault(queue, []).append(((key[0], key[1], key[2], key[3]), gang))
         for entries in self._by_queue.values():
             entries.sort()
         self._spent = dict.fromkeys(self._by_queue, 0)

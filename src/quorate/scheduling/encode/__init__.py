@@ -10,6 +10,7 @@ touches costs; a snapshot costs a few array copies. The result does not depend o
 
 from bisect import bisect_left, insort
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from functools import partial
 from math import inf
 from typing import TypeVar
@@ -65,6 +66,7 @@ class Encoder:
         self._levels = Topologies()
         self._usage: Mapping[str, Floats] = {}
         self._revision = 0
+        self._last: Snapshot | None = None  # as long as nothing changed
         self._updates: dict[tuple[str, str], Callable[[Object | None, Object | None], None]] = {
             (POD.group, POD.kind): self._pod,
             (NODE.group, NODE.kind): self._node,
@@ -85,16 +87,20 @@ class Encoder:
         for one in (old, new):
             if one is not None and one.metadata.resource_version.isdigit():
                 self._revision = max(self._revision, int(one.metadata.resource_version))
+        self._last = None
         change(old, new)
 
     def record_usage(self, usage: Mapping[str, Floats]) -> None:
         """Take over what each queue used of the capacity in the recorded window, per shared resource."""
         self._usage = usage
+        self._last = None
 
     def snapshot(self, now: float) -> Snapshot:
         """Everything known at this time, as arrays."""
         self._rebuild()
         self._give_up_on_stuck(now)
+        if self._last is not None:
+            return replace(self._last, now=now)
         queues, problems = queues_of(self._queues.values(), self._usage)
         parts = Parts(
             nodes=self._nodes,
@@ -106,7 +112,8 @@ class Encoder:
             queues=queues,
             problems=problems,
         )
-        return assemble(parts, now=now, revision=str(self._revision))
+        self._last = assemble(parts, now=now, revision=str(self._revision))
+        return self._last
 
     def _rebuild(self) -> None:
         """Bring the blocks of changed gangs up to date."""
@@ -185,6 +192,7 @@ class Encoder:
     def _give_up_on_stuck(self, now: float) -> None:
         """Seats of pods that should have been gone long ago are not counted as being freed."""
         for key in [key for key, due in self._leaving.items() if due + STUCK_AFTER < now]:
+            self._last = None
             del self._leaving[key]
             entry = self._entries[key]
             self._nodes.release(entry.node, self._takes(entry), -1)

@@ -43,7 +43,7 @@ class Parts:
 def assemble(parts: Parts, *, now: float, revision: str) -> Snapshot:
     requests = _requests(parts.shapes.requests, parts.nodes)
     nodes, rows = parts.nodes.freeze()
-    levels, topologies = parts.levels.freeze(nodes)
+    levels, topologies = parts.levels.freeze(nodes, parts.nodes.version)
     composites = {key: row for row, key in enumerate(sorted(parts.composites))}
     return Snapshot(
         now=now,

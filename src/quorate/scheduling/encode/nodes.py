@@ -44,6 +44,7 @@ class NodeTable:
         self._taints = np.zeros(16, dtype=np.int64)
         self._taint_sets: dict[tuple[Taint, ...], int] = {(): 0}
         self._labels: dict[str, _Column] = {}
+        self.version = 0  # counts what changed beside usage
         self._order = np.empty(0, dtype=np.int64)
         self._frozen: tuple[Nodes, Ints] | None = None
 
@@ -112,6 +113,7 @@ class NodeTable:
         """The nodes of a snapshot, and where each slot stands in it."""
         if self._frozen is None:
             self._frozen = self._sorted()
+            self.version += 1
         nodes, index = self._frozen
         order = self._order
         return (

@@ -1,12 +1,14 @@
 """Topology objects as levels over the nodes: names of levels to rows, label values to domains."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
 from quorate.api.topology import Topology
 from quorate.scheduling.snapshot import NONE, UNKNOWN, Level, Nodes
+
+Frozen = tuple[tuple[Level, ...], dict[str, range]]
 
 
 @dataclass(frozen=True)
@@ -14,6 +16,7 @@ class Topologies:
     """The levels of all topologies by name; `freeze` lays them over nodes."""
 
     found: tuple[Topology, ...] = ()
+    _frozen: dict[int, Frozen] = field(default_factory=dict)  # by version of the nodes; one entry
 
     @classmethod
     def of(cls, topologies: Iterable[Topology]) -> "Topologies":
@@ -50,8 +53,14 @@ class Topologies:
         at = f"level {level} is not in topology {known[0].metadata.name}"
         return f"topologyConstraint: {at}; its levels: {names}"
 
-    def freeze(self, nodes: Nodes) -> tuple[tuple[Level, ...], dict[str, range]]:
-        """Levels with the domain of each node, and the rows of each topology."""
+    def freeze(self, nodes: Nodes, version: int) -> Frozen:
+        """Levels with the domain of each node, and the rows of each topology; laid once per version."""
+        if version not in self._frozen:
+            self._frozen.clear()
+            self._frozen[version] = self._laid(nodes)
+        return self._frozen[version]
+
+    def _laid(self, nodes: Nodes) -> Frozen:
         levels: list[Level] = []
         ranges: dict[str, range] = {}
         for one in self.found:
