@@ -3,6 +3,8 @@
 import importlib
 import threading
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from tests.fakes.waiting import eventually
@@ -22,15 +24,21 @@ POD = {
 
 
 def official(shell: Kubectl) -> Any:
-    client = kubernetes.config.new_client_from_config(str(shell.kubeconfig))
-    # Version 37 of the client sends no content type on create; a real API server refuses that with 415 too.
-    client.set_default_header("Content-Type", "application/json")
-    return kubernetes.client.CoreV1Api(client)
+    return kubernetes.client.CoreV1Api(kubernetes.config.new_client_from_config(str(shell.kubeconfig)))
+
+
+@contextmanager
+def typed_bodies(core: Any) -> Iterator[None]:
+    """Version 37 of the client sends no content type on create, which API servers refuse with 415."""
+    core.api_client.set_default_header("Content-Type", "application/json")
+    yield
+    del core.api_client.default_headers["Content-Type"]
 
 
 def test_official_client_creates_lists_patches_and_deletes(shell: Kubectl) -> None:
     core = official(shell)
-    core.create_namespaced_pod(shell.namespace, POD)
+    with typed_bodies(core):
+        core.create_namespaced_pod(shell.namespace, POD)
     names = [pod.metadata.name for pod in core.list_namespaced_pod(shell.namespace).items]
     assert names == ["one"]
     core.patch_namespaced_pod("one", shell.namespace, {"metadata": {"labels": {"tier": "gold"}}})
@@ -42,7 +50,8 @@ def test_official_client_creates_lists_patches_and_deletes(shell: Kubectl) -> No
 def test_official_client_watches_from_a_list(shell: Kubectl) -> None:
     core = official(shell)
     version = core.list_namespaced_pod(shell.namespace).metadata.resource_version
-    core.create_namespaced_pod(shell.namespace, POD)
+    with typed_bodies(core):
+        core.create_namespaced_pod(shell.namespace, POD)
     stream = watch.Watch().stream(
         core.list_namespaced_pod, shell.namespace, resource_version=version, timeout_seconds=20
     )
@@ -81,8 +90,9 @@ def test_eight_watchers_see_every_event(shell: Kubectl) -> None:
     watchers = [threading.Thread(target=follow, args=(names,)) for names in seen]
     for watcher in watchers:
         watcher.start()
-    for number in range(50):
-        core.create_namespaced_config_map(shell.namespace, {"metadata": {"name": f"c-{number}"}})
+    with typed_bodies(core):
+        for number in range(50):
+            core.create_namespaced_config_map(shell.namespace, {"metadata": {"name": f"c-{number}"}})
     for watcher in watchers:
         watcher.join()
     assert seen == [[f"c-{number}" for number in range(50)]] * 8
