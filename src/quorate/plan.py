@@ -16,7 +16,7 @@ class Value(msgspec.Struct, frozen=True, kw_only=True):
     """Base of the values in a plan."""
 
 
-class Ref(Value):
+class Ref(Value, frozen=True):
     """One object by name; `uid` and `resource_version` become preconditions of the write where set."""
 
     kind: Kind
@@ -34,7 +34,7 @@ class EventType(StrEnum):
     WARNING = "Warning"
 
 
-class Bind(Value, tag_field="change", tag=True):
+class Bind(Value, frozen=True, tag_field="change", tag=True):
     """Put a pod on a node; refused by the server if the pod changed identity or is bound already."""
 
     pod: Ref
@@ -42,7 +42,7 @@ class Bind(Value, tag_field="change", tag=True):
     annotations: dict[str, str] = {}
 
 
-class Evict(Value, tag_field="change", tag=True):
+class Evict(Value, frozen=True, tag_field="change", tag=True):
     """Ask for the removal of a pod through the Eviction API, so that disruption budgets hold."""
 
     pod: Ref
@@ -51,21 +51,21 @@ class Evict(Value, tag_field="change", tag=True):
     grace_seconds: int | None = None
 
 
-class Create(Value, tag_field="change", tag=True):
+class Create(Value, frozen=True, tag_field="change", tag=True):
     """Create an object with a name of ours; an existing object of that name is a conflict, not a success."""
 
     target: Ref
     body: Json
 
 
-class Apply(Value, tag_field="change", tag=True):
+class Apply(Value, frozen=True, tag_field="change", tag=True):
     """Own the given fields of an object by server-side apply, creating the object if it is missing."""
 
     target: Ref
     body: Json
 
 
-class Patch(Value, tag_field="change", tag=True):
+class Patch(Value, frozen=True, tag_field="change", tag=True):
     """Set or (with `None`) remove the given fields by JSON merge patch."""
 
     target: Ref
@@ -73,20 +73,20 @@ class Patch(Value, tag_field="change", tag=True):
     subresource: str = ""
 
 
-class SetStatus(Value, tag_field="change", tag=True):
+class SetStatus(Value, frozen=True, tag_field="change", tag=True):
     """Set the given fields of `status` by JSON merge patch."""
 
     target: Ref
     status: Json
 
 
-class Delete(Value, tag_field="change", tag=True):
+class Delete(Value, frozen=True, tag_field="change", tag=True):
     target: Ref
     propagation: str = "Background"
     grace_seconds: int | None = None
 
 
-class Emit(Value, tag_field="change", tag=True):
+class Emit(Value, frozen=True, tag_field="change", tag=True):
     """Record an event about an object; equal events are counted, not repeated."""
 
     about: Ref
@@ -98,7 +98,7 @@ class Emit(Value, tag_field="change", tag=True):
 Change = Bind | Evict | Create | Apply | Patch | SetStatus | Delete | Emit
 
 
-class Refusal(Value):
+class Refusal(Value, frozen=True):
     """Why a gang did not start, as data.
 
     `gate` is the closed name of what said no, `group` the path in the tree (`""` = the root), `domain` the
@@ -115,7 +115,7 @@ class Refusal(Value):
     numbers: dict[str, Any] = {}
 
 
-class Plan(Value):
+class Plan(Value, frozen=True):
     """The ordered writes one decision asks for."""
 
     changes: tuple[Change, ...] = ()
