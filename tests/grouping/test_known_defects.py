@@ -269,3 +269,27 @@ def test_16_an_invalid_value_warns_in_every_kind() -> None:
     ):
         assert refusals(found) == []
         assert [text for text in warnings(found) if "Always" in text]
+
+
+def test_04_jobs_of_a_set_whose_names_clash_get_groups_of_their_own() -> None:
+    owner = jobset({"name": "a"}, {"name": "a-replica-0"})
+    gang = only_gang([jobset_pod(owner, "a"), jobset_pod(owner, "a-replica-0")], owner)
+    names = [name for name, _, _ in tree(gang)]
+    assert len(set(names)) == 4
+    assert places(gang) == {"js-a-0": "a-replica-0-members", "js-a-replica-0-0": "a-replica-0-replica-0"}
+
+
+def test_what_our_own_admission_would_refuse_is_not_written() -> None:
+    owner = jobset({"name": "a", "replicas": 100_000})
+    found = grouped([jobset_pod(owner, "a")], owner)
+    assert found.gangs == ()
+    assert "more than 512 groups" in refusals(found)[0]
+
+
+def test_a_minimum_that_cannot_be_met_is_a_warning() -> None:
+    owner = pytorch()
+    owner["spec"]["runPolicy"] = {"schedulingPolicy": {"minAvailable": 3}}
+    owner["metadata"]["annotations"] = {labels.MIN_SUB_GROUP: "9"}
+    found = grouped([torch_worker(owner, "0")], owner)
+    assert len(found.gangs) == 1
+    assert warnings(found)

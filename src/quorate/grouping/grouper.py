@@ -14,15 +14,16 @@ from quorate.api.core import Pod
 from quorate.api.meta import Json
 from quorate.api.podgroup import POD_GROUP, PodGroupSpec
 from quorate.grouping.derive import Derived, derive
-from quorate.grouping.errors import GroupingError, NotFetchedError
-from quorate.grouping.names import short
+from quorate.grouping.errors import GroupingError, MalformedError, NotFetchedError
+from quorate.grouping.names import short, valid_names
 from quorate.grouping.objects import Owner, owner_from_pod
-from quorate.grouping.overrides import overridden
+from quorate.grouping.overrides import overridden, with_valid_names
 from quorate.grouping.owners import Chain, walk
 from quorate.grouping.registry import rules_for
 from quorate.grouping.subject import Context, Shape, Subject
 from quorate.grouping.toplevel import deciding
 from quorate.grouping.topology import constraint
+from quorate.rules.validity import validate
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +61,11 @@ def group(pods: Iterable[Pod], context: Context, beside: tuple[Pod, ...] = ()) -
     shapes, refused = _shapes(subjects)
     gangs = []
     for members in _by_gang(shapes):
-        made, said = gang(members, context)
+        try:
+            made, said = gang(members, context)
+        except GroupingError as error:
+            refused += [Warned(subject.pod, str(error), is_refusal=True) for subject, _ in members]
+            continue
         gangs.append(made)
         warnings += [Warned(members[0][0].pod, message) for message in said]
     return Grouping(tuple(gangs), (*warnings, *refused))
@@ -141,21 +146,25 @@ def _by_gang(shapes: Iterable[tuple[Subject, Shape]]) -> list[list[tuple[Subject
 def gang(members: list[tuple[Subject, Shape]], context: Context) -> tuple[Gang, tuple[str, ...]]:
     """The gang of pods that share a name; its first pod by name speaks for the shape."""
     subject, shape = members[0]
-    shape = replace(shape, name=short(shape.name))
+    shape = with_valid_names(replace(shape, name=short(shape.name)))
+    names = valid_names(found.sub_group for _, found in members)
     derived = derive(shape, tuple(member.pod for member, _ in members), context)
+    spec = _spec(shape, derived)
+    findings = validate(spec)
+    if findings.errors:
+        raise MalformedError(f"the PodGroup of {shape.described} would be refused: {findings.errors[0]}")
     namespace = subject.pod.metadata.namespace
     made = Gang(
         name=shape.name,
         namespace=namespace,
-        body=_body(shape, derived, namespace),
-        members=tuple((member.pod, found.sub_group) for member, found in members),
+        body=_body(shape, derived, spec, namespace),
+        members=tuple((member.pod, names[found.sub_group]) for member, found in members),
     )
-    return made, (*shape.warnings, *derived.warnings)
+    return made, (*shape.warnings, *derived.warnings, *map(str, findings.warnings))
 
 
-def _body(shape: Shape, derived: Derived, namespace: str) -> Json:
-    """The PodGroup as it is applied: only the fields that grouping owns."""
-    spec = PodGroupSpec(
+def _spec(shape: Shape, derived: Derived) -> PodGroupSpec:
+    return PodGroupSpec(
         min_member=shape.min_member,
         min_sub_group=shape.min_sub_group,
         sub_groups=list(shape.sub_groups) or None,
@@ -166,6 +175,10 @@ def _body(shape: Shape, derived: Derived, namespace: str) -> Json:
         preemption_delay=derived.preemption_delay or None,
         staleness_grace_period=derived.staleness_grace_period or None,
     )
+
+
+def _body(shape: Shape, derived: Derived, spec: PodGroupSpec, namespace: str) -> Json:
+    """The PodGroup as it is applied: only the fields that grouping owns."""
     metadata: Json = {
         "name": shape.name,
         "namespace": namespace,

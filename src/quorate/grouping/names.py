@@ -2,6 +2,7 @@
 
 import hashlib
 import re
+from collections.abc import Iterable, Mapping
 
 from quorate.api.described import DNS_LABEL
 
@@ -14,6 +15,11 @@ _LABEL = re.compile(DNS_LABEL)
 def short(name: str, longest: int = LONGEST_OBJECT_NAME) -> str:
     """The name itself, or its beginning and a hash of the whole where it is too long."""
     return name if len(name) <= longest else _hashed(name, name, longest)
+
+
+def valid_names(wanted: Iterable[str]) -> Mapping[str, str]:
+    """The DNS label for each name; no name stays no name."""
+    return {name: group_name(name) if name else "" for name in wanted}
 
 
 def group_name(name: str) -> str:

@@ -1,8 +1,11 @@
-"""Annotations that set the minimums of every kind of workload."""
+"""What is changed in the shape of every kind: minimums by annotation, names that Kubernetes accepts."""
 
 from dataclasses import replace
 
+import msgspec
+
 from quorate.api import labels
+from quorate.grouping.names import valid_names
 from quorate.grouping.numbers import whole
 from quorate.grouping.subject import Shape, Subject
 
@@ -16,6 +19,18 @@ def overridden(shape: Shape, subject: Subject) -> Shape:
     if children is not None and shape.sub_groups:
         shape = replace(shape, min_sub_group=children)
     return shape
+
+
+def with_valid_names(shape: Shape) -> Shape:
+    """The shape with DNS labels for the names of its groups."""
+    names = valid_names(group.name for group in shape.sub_groups)
+    if all(name == given for name, given in names.items()):
+        return shape
+    groups = tuple(
+        msgspec.structs.replace(group, name=names[group.name], parent=names.get(group.parent or ""))
+        for group in shape.sub_groups
+    )
+    return replace(shape, sub_groups=groups)
 
 
 def _asked(key: str, shape: Shape, subject: Subject) -> int | None:

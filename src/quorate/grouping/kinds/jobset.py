@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from quorate.api import labels
-from quorate.api.podgroup import SubGroup
+from quorate.api.podgroup import MAX_SUB_GROUPS, SubGroup
 from quorate.grouping.errors import MalformedError
 from quorate.grouping.numbers import whole, whole_or
 from quorate.grouping.objects import dig, texts
@@ -30,12 +30,13 @@ def jobset(subject: Subject) -> Shape:
     is_in_order = (
         subject.owner.at("spec", "startupPolicy", "startupPolicyOrder") == "InOrder" and override is None
     )
+    taken = frozenset(job.name for job in jobs)
     groups = [
         group
         for place, job in enumerate(jobs)
-        for group in _groups(job, is_optional=is_in_order and place > 0)
+        for group in _groups(job, taken, is_optional=is_in_order and place > 0)
     ]
-    own = f"{_label(subject, REPLICATED_JOB)}-replica-{_label(subject, JOB_INDEX)}"
+    own = _leaf(_label(subject, REPLICATED_JOB), _label(subject, JOB_INDEX), taken)
     if all(group.name != own for group in groups):
         raise MalformedError(
             f"labels {REPLICATED_JOB} and {JOB_INDEX} name {own!r}, which the JobSet does not have"
@@ -54,6 +55,10 @@ def _replicated_jobs(subject: Subject) -> list[ReplicatedJob]:
     if not isinstance(found, list) or not found:
         raise MalformedError(f"spec.replicatedJobs of {subject.owner} is empty: the JobSet has no pods")
     jobs = [_replicated_job(job, f"spec.replicatedJobs[{place}]") for place, job in enumerate(found)]
+    if sum(job.replicas + 1 for job in jobs) > MAX_SUB_GROUPS:
+        raise MalformedError(
+            f"spec.replicatedJobs of {subject.owner} have more than {MAX_SUB_GROUPS} groups in all"
+        )
     return [job for job in jobs if job.replicas]
 
 
@@ -77,12 +82,12 @@ def _override(subject: Subject, jobs: int) -> int | None:
     return None if text is None else min(jobs, whole(text, f"annotation {labels.BATCH_MIN_MEMBER}", least=1))
 
 
-def _groups(job: ReplicatedJob, *, is_optional: bool) -> list[SubGroup]:
+def _groups(job: ReplicatedJob, taken: frozenset[str], *, is_optional: bool) -> list[SubGroup]:
     """A later job of an ordered JobSet is optional: it is created only once the earlier ones are ready."""
     parent = SubGroup(name=job.name, min_sub_group=0 if is_optional else job.replicas)
     leaves = [
         SubGroup(
-            name=f"{job.name}-replica-{index}",
+            name=_leaf(job.name, str(index), taken),
             parent=job.name,
             min_member=job.members,
             topology_constraint=constraint(job.annotations),
@@ -90,6 +95,12 @@ def _groups(job: ReplicatedJob, *, is_optional: bool) -> list[SubGroup]:
         for index in range(job.replicas)
     ]
     return [parent, *leaves]
+
+
+def _leaf(job: str, index: str, taken: frozenset[str]) -> str:
+    """The group of one replica; a job of that name keeps the name."""
+    name = f"{job}-replica-{index}"
+    return f"{name}-members" if name in taken else name
 
 
 def _label(subject: Subject, key: str) -> str:

@@ -4,7 +4,7 @@ from dataclasses import dataclass, replace
 
 from quorate.api import labels
 from quorate.api.core import Pod
-from quorate.api.podgroup import SubGroup, TopologyConstraint
+from quorate.api.podgroup import MAX_SUB_GROUPS, SubGroup, TopologyConstraint
 from quorate.grouping.errors import MalformedError
 from quorate.grouping.kinds.segments import segment_size
 from quorate.grouping.numbers import whole, whole_or
@@ -61,6 +61,10 @@ def _whole_set(subject: Subject, index: str, needed: int) -> Shape:
     own = whole(index, f"label {labels.LWS_GROUP_INDEX}")
     indices = [pod.metadata.label(labels.LWS_GROUP_INDEX) for pod in subject.pods]
     surge = max((int(text) + 1 for text in indices if text.isdecimal()), default=0)
+    if max(count, surge) > MAX_SUB_GROUPS // 3:
+        raise MalformedError(
+            f"spec.replicas: {count} are more groups than one gang can have; leave {labels.MIN_GROUPS} out"
+        )
     groups = [group for place in range(max(count, surge)) for group in _one_of_set(f"group-{place}", size)]
     is_worker = size > 1 and subject.label(labels.LWS_WORKER_INDEX) != "0"
     return replace(
@@ -121,6 +125,10 @@ def _segmenting(subject: Subject, size: int) -> Segmenting | None:
         )
     if segment > size:
         raise MalformedError(f"segments of {segment} pods do not fit a group of {size}")
+    if size > segment * MAX_SUB_GROUPS // 2:
+        raise MalformedError(
+            f"{size} pods in segments of {segment} make more than {MAX_SUB_GROUPS // 2} groups"
+        )
     is_excluded = kind == LEADER_EXCLUDED
     if is_excluded and (size - 1) % segment:
         raise MalformedError(f"{size - 1} workers cannot be divided into segments of {segment}")
@@ -157,12 +165,20 @@ def replace_parent(group: SubGroup, parent: str) -> SubGroup:
 
 def _segment_of(by: Segmenting, worker: int) -> int:
     """As LeaderWorkerSet itself counts: a leader beyond whole segments is an extra of the first one."""
-    if by.is_leader_excluded or ((by.size - 1) % by.segment == 0 and by.size % by.segment):
+    if by.is_leader_excluded or _is_leader_extra(by):
         return (worker - 1) // by.segment if worker else 0
     return worker // by.segment
 
 
+def _is_leader_extra(by: Segmenting) -> bool:
+    return (by.size - 1) % by.segment == 0 and by.size % by.segment != 0
+
+
 def _segment_sizes(by: Segmenting) -> list[int]:
-    members = range(1, by.size) if by.is_leader_excluded else range(by.size)
-    indices = [_segment_of(by, worker) for worker in members]
-    return [indices.count(index) for index in range(max(indices, default=-1) + 1)]
+    """How many pods each segment has."""
+    workers = by.size - 1
+    if by.is_leader_excluded:
+        return [by.segment] * (workers // by.segment)
+    if _is_leader_extra(by):
+        return [by.segment + 1, *[by.segment] * (workers // by.segment - 1)]
+    return [min(by.segment, by.size - begin) for begin in range(0, by.size, by.segment)]

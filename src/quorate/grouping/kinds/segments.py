@@ -4,11 +4,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from quorate.api import labels
-from quorate.api.podgroup import SubGroup, TopologyConstraint
+from quorate.api.podgroup import MAX_SUB_GROUPS, SubGroup, TopologyConstraint
 from quorate.grouping.errors import MalformedError
 from quorate.grouping.numbers import whole
 
-MOST_SEGMENTS = 10_000
+MOST_SEGMENTS = MAX_SUB_GROUPS - 2  # beside the group of all workers and that of the masters
 
 
 @dataclass(frozen=True, slots=True)
