@@ -60,6 +60,10 @@ class Pool:
                 self._spent[queue] += 1
         return dict(self._spent)
 
+    def has_below(self, queue: int, priority: int) -> bool:
+        """Whether a gang of the queue has a lower priority; the lowest is drawn first."""
+        return any(key[0] < priority for key, _ in self._by_queue.get(queue, [])[:1])
+
     def gangs_of(self, queue: int) -> list[tuple[VictimKey, int]]:
         return self._by_queue[queue]
 
@@ -107,8 +111,10 @@ class Draw:
             if gang is None:
                 self._close(queue)
                 continue
+            if not self._allows(self.scout, gang):
+                continue
             pods = victims.next_unit(self.scout, gang)
-            if not len(pods) or not self._allows(self.scout, gang):
+            if not len(pods):
                 continue
             self.scout.evict(pods)
             for row in self._pool.lineage[queue]:

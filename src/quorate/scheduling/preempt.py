@@ -1,5 +1,7 @@
 """Preempt: a gang takes from preemptible gangs of lower priority in its own queue."""
 
+from functools import cache
+
 from quorate.scheduling import minruntime, reasons
 from quorate.scheduling.cycle import Cycle
 from quorate.scheduling.order import Ranking
@@ -13,12 +15,14 @@ REASON = "Preempted"
 
 def preempt(cycle: Cycle) -> None:
     queues = cycle.snapshot.queues
-    pool = Pool(cycle.trial, Ranking(cycle.shares, queues.priority, queues.created))
-    serve(cycle, lambda cycle, taker: _preempt_for(cycle, pool, taker))
+    pool = cache(lambda: Pool(cycle.trial, Ranking(cycle.shares, queues.priority, queues.created)))
+    serve(cycle, lambda cycle, taker: _preempt_for(cycle, pool(), taker))
 
 
 def _preempt_for(cycle: Cycle, pool: Pool, taker: int) -> bool:
     gangs = cycle.snapshot.gangs
+    if not pool.has_below(int(gangs.queue[taker]), int(gangs.priority[taker])):
+        return False
 
     def allows(_scout: Trial, victim: int) -> bool:
         return gangs.priority[victim] < gangs.priority[taker] and not _in_peace(cycle, victim)

@@ -3,6 +3,9 @@
 `reclaimable` says who may take from whom, `minruntime` who is left in peace, `room` how little is enough.
 """
 
+from collections.abc import Callable
+from functools import cache
+
 import numpy as np
 
 from quorate.scheduling import minruntime, reasons, reclaimable
@@ -19,11 +22,11 @@ REASON = "Reclaimed"
 
 def reclaim(cycle: Cycle) -> None:
     queues = cycle.snapshot.queues
-    pool = Pool(cycle.trial, Ranking(cycle.shares, queues.priority, queues.created))
+    pool = cache(lambda: Pool(cycle.trial, Ranking(cycle.shares, queues.priority, queues.created)))
     serve(cycle, lambda cycle, taker: _reclaim_for(cycle, pool, taker))
 
 
-def _reclaim_for(cycle: Cycle, pool: Pool, taker: int) -> bool:
+def _reclaim_for(cycle: Cycle, pool: Callable[[], Pool], taker: int) -> bool:
     queue = int(cycle.snapshot.gangs.queue[taker])
     requested = request_of(cycle, taker)
     accounts = cycle.trial.accounts
@@ -38,7 +41,7 @@ def _reclaim_for(cycle: Cycle, pool: Pool, taker: int) -> bool:
             and _may_take(cycle, scout, queue, requested, victim)
         )
 
-    room = make_room(cycle, taker, Draw(pool, cycle.trial.fork(), allows))
+    room = make_room(cycle, taker, Draw(pool(), cycle.trial.fork(), allows))
     if room is None or not _stays_fair(cycle, queue, requested, room):
         return False
     gang = cycle.snapshot.gangs.refs[taker]

@@ -81,12 +81,12 @@ def _requests(shapes: list[Request], nodes: NodeTable) -> Ints:
 
 def _pods(parts: Parts, rows: Ints) -> Pods:
     blocks, loose = parts.blocks, parts.loose
-    sizes = [block.pods.shape[1] for block in blocks]
+    sizes = [len(block.pods) for block in blocks]
     tail = np.array([(NONE, one.shape, one.slot, one.state, NONE, 0) for one in loose], dtype=np.int64)
-    columns = [*(block.pods for block in blocks), tail.reshape(-1, len(POD_COLUMNS)).T]
-    leaf, shape, node, state, nominated, is_core = np.concatenate(columns, axis=1)
+    tables = [*(block.pods for block in blocks), tail.reshape(-1, len(POD_COLUMNS))]
+    leaf, shape, node, state, nominated, is_core = _columns_of(tables)
     gang = np.repeat(np.arange(len(blocks) + 1), [*sizes, len(loose)])
-    first_group = np.array([*_starts([block.groups.shape[1] for block in blocks]), 0], dtype=np.int64)
+    first_group = np.array([*_starts([len(block.groups) for block in blocks]), 0], dtype=np.int64)
     is_member = gang < len(blocks)
     return Pods(
         refs=tuple(chain(chain.from_iterable(block.refs for block in blocks), (one.ref for one in loose))),
@@ -101,13 +101,13 @@ def _pods(parts: Parts, rows: Ints) -> Pods:
 
 
 def _groups(blocks: list[Block]) -> Groups:
-    sizes = [block.groups.shape[1] for block in blocks]
-    empty = np.empty((len(GROUP_COLUMNS), 0), dtype=np.int64)
-    table = np.concatenate([empty, *(block.groups for block in blocks)], axis=1)
+    sizes = [len(block.groups) for block in blocks]
+    empty = np.empty((0, len(GROUP_COLUMNS)), dtype=np.int64)
+    table = _columns_of([empty, *(block.groups for block in blocks)])
     parent, end, first_pod, last_pod, min_member, min_subgroup, active, required, preferred = table
     gang = np.repeat(np.arange(len(blocks)), sizes)
     group_shift = _starts(sizes)[gang]
-    pod_shift = _starts([block.pods.shape[1] for block in blocks])[gang]
+    pod_shift = _starts([len(block.pods) for block in blocks])[gang]
     return Groups(
         names=tuple(chain.from_iterable(block.names for block in blocks)),
         gang=gang,
@@ -135,7 +135,7 @@ def _gangs(parts: Parts, composites: Mapping[Key, int]) -> Gangs:
     )
     return Gangs(
         refs=tuple(block.ref for block in blocks),
-        root=_starts([block.groups.shape[1] for block in blocks]),
+        root=_starts([len(block.groups) for block in blocks]),
         queue=np.array([row if row != NONE and is_leaf[row] else NONE for row in rows], dtype=np.int64),
         queue_names=names,
         priority=priority.astype(np.int64),
@@ -194,6 +194,11 @@ def _composites(parts: Parts, rows: Mapping[Key, int]) -> Composites:
             dtype=np.int64,
         ),
     )
+
+
+def _columns_of(parts: list[Ints]) -> Ints:
+    """Tables end to end, then column by column; rows first is how memory is copied fastest."""
+    return np.ascontiguousarray(np.concatenate(parts).T)
 
 
 def _columns(rows: list[tuple[float, ...]], width: int) -> np.ndarray[tuple[int, ...], np.dtype[np.float64]]:

@@ -48,8 +48,8 @@ class Block:
 
     ref: Ref
     names: tuple[str, ...]
-    groups: Ints  # [columns, groups]
-    pods: Ints  # [columns, pods]
+    groups: Ints  # [groups, columns]
+    pods: Ints  # [pods, columns]
     refs: tuple[Ref, ...]
     queue: str
     whole: tuple[int, int, bool, bool]  # priority, preemptibility, is held back, marks pods
@@ -155,7 +155,7 @@ def _pod_rows(
             left -= is_core
             refs.append(one.ref)
             columns.append((rows[name], one.shape, one.slot, one.state, one.nominated, is_core))
-    return np.array(columns, dtype=np.int64).reshape(-1, len(POD_COLUMNS)).T, tuple(refs)
+    return np.array(columns, dtype=np.int64).reshape(-1, len(POD_COLUMNS)), tuple(refs)
 
 
 def _group_rows(
@@ -183,7 +183,7 @@ def _group_rows(
         above = parent[row]
         end[above], last[above] = max(end[above], end[row]), max(last[above], last[row])
         active_row[above] += active_row[row]
-    return table
+    return np.ascontiguousarray(table.T)
 
 
 def _constraints(
