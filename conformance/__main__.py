@@ -57,6 +57,8 @@ def parity(built: Programs) -> int:
         compared = asyncio.run(compare(connect([own]), connect([real]), ALL))
     for difference in compared.differences:
         print(difference)
+    for place, count in compared.common_places():
+        print(f"{count:4d} answers differ at {place}")
     equal = compared.requests - len(compared.differences)
     print(f"parity: {equal} of {compared.requests} answers equal in {time.monotonic() - started:.0f} s")
     return 1 if compared.differences else 0

@@ -7,6 +7,7 @@ import asyncio
 import json
 import re
 import time
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any, Self
@@ -19,6 +20,7 @@ from quorate.kube.auth import Connection
 
 SETUP_SECONDS = 5.0
 REFERENCE = re.compile(r"\$(rv|uid|continue)(\d*)")
+PLACE = re.compile(r"\[\d+\]")
 Json = dict[str, Any]
 
 
@@ -41,6 +43,15 @@ class Difference:
 class Compared:
     requests: int = 0
     differences: list[Difference] = field(default_factory=list)
+
+    def common_places(self) -> list[tuple[str, int]]:
+        """Where in the answers most differences are, for whoever mends them."""
+        places = Counter(
+            place
+            for difference in self.differences
+            for place in {PLACE.sub("[*]", leaf.partition(": ")[0]) for leaf in difference.leaves}
+        )
+        return [found for found in places.most_common(10) if found[1] > 1]
 
 
 async def compare(embedded: Connection, real: Connection, scenarios: Iterable[Scenario]) -> Compared:
