@@ -118,7 +118,7 @@ class ApiServer:
         return scale.seen(target.resource, self.get(target.resource, target.namespace, target.name))
 
     async def update_scale(self, target: Target, wanted: Any, options: Options = _NO_OPTIONS) -> Json:
-        wanted = scale.check(target.resource, wanted, target.name)
+        wanted = scale.check(wanted, target.name)
         whole = target._replace(subresource="")
         stored = await updating.change(
             self, whole, lambda obj: scale.scaled(target.resource, obj, wanted), options

@@ -50,7 +50,6 @@ def bound(pod: Json, node: str, metadata: Json, now: str) -> Json:
     scheduled = {
         "type": "PodScheduled",
         "status": "True",
-        "observedGeneration": merged.get("generation", 0),
         "lastProbeTime": None,
         "lastTransitionTime": now,
     }

@@ -10,7 +10,7 @@ from quorate.embedded import body, errors, intake, negotiation, query, typed
 from quorate.embedded.errors import ApiError
 from quorate.embedded.negotiation import Form
 from quorate.embedded.options import DeleteOptions, Options, Patch, User
-from quorate.embedded.patching import media_types
+from quorate.embedded.patching import APPLY, media_types
 from quorate.embedded.registry import Resource
 from quorate.embedded.requestpath import ResourcePath
 from quorate.embedded.target import Target
@@ -19,6 +19,7 @@ _encode = msgspec.json.Encoder().encode
 
 # The real server's limit for one request.
 LARGEST_BODY = 3 * 1024 * 1024
+_OPTIONS_KINDS = {"PUT": "UpdateOptions", "PATCH": "PatchOptions", "DELETE": "DeleteOptions"}
 HEADERS = {"Content-Type": "application/json", "Cache-Control": "no-cache, private"}
 
 
@@ -38,7 +39,11 @@ class Call:
     @property
     def options(self) -> Options:
         agent = self.request.headers.get("User-Agent", "")
-        return query.write_options(self.request.query, self.user, agent)
+        kind = _OPTIONS_KINDS.get(self.request.method, "CreateOptions")
+        if self.request.headers.get("Content-Type", "").startswith(APPLY):
+            # Who applies must say who they are.
+            agent = ""
+        return query.write_options(self.request.query, self.user, agent, kind)
 
     @property
     def form(self) -> Form:

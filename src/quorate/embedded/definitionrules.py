@@ -83,6 +83,9 @@ def _check_versions(spec: Json) -> list[Cause]:
     if sum(1 for version in versions if version.get("storage")) != 1:
         why = "must have exactly one version marked as storage version"
         found.append(causes.invalid("spec.versions", versions, why))
+        if not any(version.get("storage") for version in versions):
+            why = "must have at least one stored version"
+            found.append(causes.invalid("status.storedVersions", None, why))
     return found
 
 

@@ -27,6 +27,14 @@ _RETURNED = frozenset(
 )
 
 
+class _ByKind:
+    """Conflicts of deletions name the kind where all others name the resource."""
+
+    def __init__(self, resource: Resource) -> None:
+        self.group = resource.group
+        self.kind = self.plural = resource.kind
+
+
 class Deleted(NamedTuple):
     object: Json
     # False while the object waits for its grace period or its finalizers.
@@ -100,16 +108,18 @@ def answer(target: Target, deleted: Deleted) -> Json:
     return success({name: value for name, value in details.items() if value})
 
 
-def success(details: Json | None = None) -> Json:
+def success(details: Json | None = None, *, code: int = 0) -> Json:
     status: Json = {"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Success"}
-    return {**status, "details": details} if details else status
+    if details:
+        status["details"] = details
+    return {**status, "code": code} if code else status
 
 
 def check_preconditions(resource: Resource, old: Json, options: DeleteOptions) -> None:
     metadata = old["metadata"]
     if options.uid and options.uid != metadata["uid"]:
         raise errors.conflict(
-            resource,
+            _ByKind(resource),
             metadata["name"],
             f"the UID in the precondition ({options.uid}) does not match the UID in record "
             f"({metadata['uid']}). The object might have been deleted and then recreated",
@@ -117,7 +127,7 @@ def check_preconditions(resource: Resource, old: Json, options: DeleteOptions) -
     version = options.resource_version
     if version and version != metadata["resourceVersion"]:
         raise errors.conflict(
-            resource,
+            _ByKind(resource),
             metadata["name"],
             f"the ResourceVersion in the precondition ({version}) does not match the ResourceVersion in "
             f"record ({metadata['resourceVersion']}). The object might have been modified",

@@ -149,6 +149,11 @@ def method_not_allowed(resource: Named, action: str) -> ApiError:
     return failure(405, "MethodNotAllowed", message, {"group": resource.group, "kind": resource.plural})
 
 
+def no_such_resource() -> ApiError:
+    """404 for a resource or subresource that a group, which is served, does not have."""
+    return failure(404, "NotFound", "the server could not find the requested resource", {})
+
+
 def method_unknown() -> ApiError:
     """405 for a path that exists but not with this HTTP method."""
     return failure(
@@ -178,6 +183,11 @@ def unsupported_media_type(accepted: Sequence[str]) -> ApiError:
 def too_many_requests(message: str, retry_after_seconds: int = 0, causes: Sequence[Json] = ()) -> ApiError:
     details: Json = {"causes": list(causes) or None, "retryAfterSeconds": retry_after_seconds}
     return failure(429, "TooManyRequests", message, details)
+
+
+def not_a_number(text: str) -> str:
+    """What Go says of a text that should be a revision."""
+    return f"strconv.ParseUint: parsing {quoted(text)}: invalid syntax"
 
 
 def unknown(message: str) -> ApiError:

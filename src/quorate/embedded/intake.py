@@ -108,6 +108,9 @@ def owned(
 ) -> Json:
     """The new of an old and a new state, with the ownership of what its writer has changed."""
     old, new = states
+    if old is not None and "managedFields" not in old["metadata"]:
+        # What nobody owns any more is not followed again until somebody applies it.
+        return new
     writer = Writer(options.field_manager or _NOBODY, resource.api_version, subresource)
     ignored = _unwritable(resource, subresource)
     return managedfields.track(shape_of(resource), old, new, writer, timestamp(server.now()), ignored)

@@ -138,7 +138,7 @@ def _read(token: str) -> _Position:
         data = base64.urlsafe_b64decode(token + "=" * (-len(token) % 4))
         position = msgspec.json.decode(data, type=_Position)
     except (binascii.Error, msgspec.DecodeError, ValueError):
-        raise bad_request("continue key is not valid: encoding is invalid") from None
+        raise bad_request("invalid continue token: continue key is not valid") from None
     if position.v != "q1":
-        raise bad_request("continue key is not valid: the token has another version")
+        raise bad_request("invalid continue token: continue key is not valid: it has another version")
     return position

@@ -19,6 +19,7 @@ _LONGEST_BASE = 63 - _SUFFIX_LENGTH
 _WITH_GENERATION = frozenset(
     {
         ("", "pods"),
+        ("", "podtemplates"),
         ("", "replicationcontrollers"),
         ("admissionregistration.k8s.io", "mutatingwebhookconfigurations"),
         ("admissionregistration.k8s.io", "validatingadmissionpolicies"),

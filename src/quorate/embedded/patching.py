@@ -15,6 +15,7 @@ from quorate.embedded import body, causes, creation, errors, intake, managedfiel
 from quorate.embedded.errors import ApiError
 from quorate.embedded.fieldset import MalformedFields
 from quorate.embedded.objectmeta import timestamp
+from quorate.embedded.optionerrors import refused
 from quorate.embedded.options import Options, Patch
 from quorate.embedded.patch import (
     MalformedPatchError,
@@ -48,14 +49,6 @@ class _Nothing(NamedTuple):
     plural: str = ""
 
 
-class _PatchOptions(NamedTuple):
-    """How refusals of the options name them."""
-
-    group: str = "meta.k8s.io"
-    kind: str = "PatchOptions"
-    plural: str = "patchoptions"
-
-
 def media_types(resource: Resource) -> tuple[str, ...]:
     return MEDIA_TYPES if resource.definition is None else _CUSTOM_MEDIA_TYPES
 
@@ -81,7 +74,7 @@ async def patch_scale(server: "ApiServer", target: Target, document: Patch, opti
     patched = _patcher(GRANULAR, document)
 
     def make(old: Json) -> Json:
-        wanted = scale.check(target.resource, patched(scale.seen(target.resource, old)), target.name)
+        wanted = scale.check(patched(scale.seen(target.resource, old)), target.name)
         return scale.scaled(target.resource, old, wanted)
 
     stored = await updating.change(server, target._replace(subresource=""), make, options)
@@ -191,4 +184,4 @@ def _check_options(document: Patch, options: Options) -> None:
     if document.media_type != APPLY and options.force:
         found.append(causes.forbidden("force", "may not be specified for non-apply patch"))
     if found:
-        raise errors.invalid(_PatchOptions(), "", found)
+        raise refused("PatchOptions", *found)

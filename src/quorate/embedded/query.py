@@ -4,7 +4,9 @@ from collections.abc import Mapping
 from typing import Any, Literal, cast
 
 from quorate.api.meta import Json
-from quorate.embedded.errors import bad_request
+from quorate.embedded import causes
+from quorate.embedded.errors import ApiError, bad_request
+from quorate.embedded.optionerrors import refused
 from quorate.embedded.options import DeleteOptions, ListOptions, Options, Propagation, User, WatchOptions
 from quorate.embedded.registry import Resource
 from quorate.embedded.selectors import Selection, parse_fields, parse_labels, selectable_fields
@@ -29,10 +31,10 @@ def number(query: Query, name: str) -> int:
         raise bad_request(f'strconv.ParseInt: parsing "{text}": invalid syntax') from None
 
 
-def is_dry_run(query: Query) -> bool:
+def is_dry_run(query: Query, kind: str) -> bool:
     value = query.get("dryRun", "")
     if value not in {"", "All"}:
-        raise bad_request(f'dryRun: Unsupported value: "{value}": supported values: "All"')
+        raise refused(kind, causes.not_supported("dryRun", [value], ["All"]))
     return value == "All"
 
 
@@ -48,9 +50,10 @@ def list_options(query: Query, resource: Resource) -> ListOptions:
     match = query.get("resourceVersionMatch", "")
     version = query.get("resourceVersion", "")
     if match not in {"", "Exact", "NotOlderThan"}:
-        raise bad_request(f'resourceVersionMatch: Unsupported value: "{match}"')
+        found = causes.not_supported("resourceVersionMatch", match, ["Exact", "NotOlderThan", ""])
+        raise refused("ListOptions", found)
     if match and not version:
-        raise bad_request("resourceVersionMatch is forbidden unless resourceVersion is provided")
+        raise _unmatched("resourceVersionMatch is forbidden unless resourceVersion is provided")
     return ListOptions(
         selection=selection(query, resource),
         limit=number(query, "limit"),
@@ -63,9 +66,9 @@ def list_options(query: Query, resource: Resource) -> ListOptions:
 def watch_options(query: Query, resource: Resource) -> WatchOptions:
     initial, match = query.get("sendInitialEvents"), query.get("resourceVersionMatch", "")
     if initial is None and match:
-        raise bad_request("resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided")
+        raise _unmatched("resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided")
     if initial is not None and match != "NotOlderThan":
-        raise bad_request("sendInitialEvents requires setting resourceVersionMatch to NotOlderThan")
+        raise _unmatched("sendInitialEvents requires setting resourceVersionMatch to NotOlderThan")
     return WatchOptions(
         selection=selection(query, resource),
         resource_version=query.get("resourceVersion", ""),
@@ -75,13 +78,19 @@ def watch_options(query: Query, resource: Resource) -> WatchOptions:
     )
 
 
-def write_options(query: Query, user: User, agent: str) -> Options:
+def _unmatched(why: str) -> ApiError:
+    return refused("ListOptions", causes.forbidden("resourceVersionMatch", why))
+
+
+def write_options(query: Query, user: User, agent: str, kind: str) -> Options:
+    """`kind` is CreateOptions, UpdateOptions or PatchOptions; a client without manager has its agent's name."""
     validation = query.get("fieldValidation", "") or "Warn"
     if validation not in {"Ignore", "Warn", "Strict"}:
-        raise bad_request(f'fieldValidation: Unsupported value: "{validation}"')
+        supported = ["", "Ignore", "Strict", "Warn"]
+        raise refused(kind, causes.not_supported("fieldValidation", validation, supported))
     return Options(
         user=user,
-        dry_run=is_dry_run(query),
+        dry_run=is_dry_run(query, kind),
         field_manager=query.get("fieldManager", "") or agent.split("/", 1)[0],
         field_validation=cast("Literal['Ignore', 'Warn', 'Strict']", validation),
         force=flag(query, "force"),
@@ -100,7 +109,7 @@ def delete_options(query: Query, tree: Any, user: User) -> DeleteOptions:
         raise bad_request(f'dryRun: Unsupported value: {dry_run}: supported values: "All"')
     return DeleteOptions(
         user=user,
-        dry_run=bool(dry_run) or is_dry_run(query),
+        dry_run=bool(dry_run) or is_dry_run(query, "DeleteOptions"),
         grace_period_seconds=_grace(given.get("gracePeriodSeconds")),
         propagation=_propagation(given),
         uid=preconditions.get("uid") or "",
@@ -120,9 +129,11 @@ def _grace(value: Any) -> int | None:
 def _propagation(given: Json) -> Propagation | None:
     policy, orphan = given.get("propagationPolicy"), given.get("orphanDependents")
     if policy is not None and orphan is not None:
-        raise bad_request("propagationPolicy: orphanDependents and deletionPropagation cannot be both set")
+        why = "orphanDependents and deletionPropagation cannot be both set"
+        raise refused("DeleteOptions", causes.invalid("propagationPolicy", policy, why))
     if orphan is not None:
         return "Orphan" if orphan else "Background"
     if policy not in {None, "", "Foreground", "Background", "Orphan"}:
-        raise bad_request(f'propagationPolicy: Invalid value: "{policy}": it is not a valid policy')
+        supported = ["Foreground", "Background", "Orphan", "nil"]
+        raise refused("DeleteOptions", causes.not_supported("propagationPolicy", policy, supported))
     return cast("Propagation | None", policy or None)

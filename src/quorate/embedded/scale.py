@@ -3,12 +3,22 @@
 Built-in kinds keep the numbers at well-known places; a custom kind names the places in its definition.
 """
 
-from typing import Any
+from typing import Any, NamedTuple
 
 from quorate.api.meta import Json
 from quorate.embedded import causes, errors
 from quorate.embedded.registry import Resource
 
+
+class _Scale(NamedTuple):
+    """How refusals name what was sent."""
+
+    group: str = "autoscaling"
+    kind: str = "Scale"
+    plural: str = "scales"
+
+
+_SCALE = _Scale()
 _BUILTIN_PATHS = {"specReplicasPath": ".spec.replicas", "statusReplicasPath": ".status.replicas"}
 
 
@@ -41,7 +51,7 @@ def scaled(resource: Resource, obj: Json, scale: Json) -> Json:
     return _with({**obj, "metadata": metadata}, path, replicas)
 
 
-def check(resource: Resource, scale: Any, name: str) -> Json:
+def check(scale: Any, name: str) -> Json:
     """The body as a Scale, or the refusal it deserves."""
     if not isinstance(scale, dict) or scale.get("kind", "Scale") != "Scale":
         raise errors.bad_request(f"the object provided is unrecognized (must be of type Scale of {name})")
@@ -53,7 +63,7 @@ def check(resource: Resource, scale: Any, name: str) -> Json:
     replicas = _replicas(scale)
     if replicas < 0:
         cause = causes.invalid("spec.replicas", replicas, "must be greater than or equal to 0")
-        raise errors.invalid(resource, name, [cause])
+        raise errors.invalid(_SCALE, name, [cause])
     return scale
 
 

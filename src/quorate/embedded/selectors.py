@@ -18,6 +18,7 @@ _OPERATORS = frozenset({"=", "==", "!=", "in", "notin", "<", ">"})
 _EXPECTED = "in, notin, =, ==, !=, gt, lt"
 
 _COMMON = frozenset({"metadata.name", "metadata.namespace"})
+_PLAIN = '"{}" is not a known field selector: only "metadata.name", "metadata.namespace"'
 _INVOLVED = ("kind", "namespace", "name", "uid", "apiVersion", "resourceVersion", "fieldPath")
 _POD = (
     "spec.nodeName",
@@ -119,7 +120,8 @@ def parse_fields(text: str, known: frozenset[str]) -> tuple[FieldTerm, ...]:
             raise bad_request(f"invalid selector: '{text}'; can't understand '{part}'")
         name, operator, value = match.groups()
         if name not in known:
-            raise bad_request(f"field label not supported: {name}")
+            plain = known == _COMMON
+            raise bad_request(_PLAIN.format(name) if plain else f"field label not supported: {name}")
         terms.append(FieldTerm(tuple(name.split(".")), re.sub(r"\\(.)", r"\1", value), operator != "!="))
     return tuple(terms)
 

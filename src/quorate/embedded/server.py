@@ -79,6 +79,8 @@ class HttpServer:
         api.authorizer.check(_attributes(user, verb, path))
         resource = api.registry.find(path.group, path.version, path.plural)
         if resource is None or (path.subresource and resource.subresource(path.subresource) is None):
+            if any(known.group == path.group for known in api.registry.resources()):
+                raise errors.no_such_resource()
             return nonresource.no_such_path()
         serve = VERBS.get((verb, path.subresource))
         if serve is None or not _allows(resource, path, verb):

@@ -121,8 +121,7 @@ def check_address(target: Target, body: Json) -> None:
         )
     if namespace != target.namespace:
         raise errors.bad_request(
-            f"the namespace of the object ({namespace}) does not match the namespace on the URL"
-            f" ({target.namespace})"
+            "the namespace of the provided object does not match the namespace sent on the request"
         )
 
 
@@ -134,6 +133,8 @@ def _check_preconditions(target: Target, wanted: Json, old: Json) -> None:
         raise errors.precondition_failed(target.resource, target.namespace, target.name, why)
     version = metadata.get("resourceVersion")
     if version:
+        if not version.isdigit():
+            raise errors.unknown(errors.not_a_number(version))
         if version != stored["resourceVersion"]:
             raise errors.conflict(target.resource, target.name)
     elif target.resource.definition is not None:

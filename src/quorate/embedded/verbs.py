@@ -23,6 +23,7 @@ async def create(api: ApiServer, call: Call) -> web.StreamResponse:
     review = REVIEWS.get((call.resource.group, call.resource.plural))
     if review is not None:
         body = intake.read(call.resource, await call.object(options), options)
+        body = intake.owned(api, call.resource, (None, body), options)
         return reply(review(api, call.user, body, call.path.namespace), options, status=201)
     if (call.resource.group, call.resource.plural) == ("", "bindings"):
         return await _bind_by_name(api, call, options)
@@ -100,7 +101,7 @@ async def patch_scale(api: ApiServer, call: Call) -> web.StreamResponse:
 
 async def bind(api: ApiServer, call: Call) -> web.StreamResponse:
     await api.bind(call.target, await call.tree(), call.options)
-    return reply(deletion.success(), status=201)
+    return reply(deletion.success(code=201), status=201)
 
 
 async def _bind_by_name(api: ApiServer, call: Call, options: Options) -> web.StreamResponse:
@@ -109,12 +110,12 @@ async def _bind_by_name(api: ApiServer, call: Call, options: Options) -> web.Str
     pods = api.resource("", "v1", "pods")
     target = Target(pods, call.path.namespace, (wanted.get("metadata") or {}).get("name", ""))
     await api.bind(target, wanted, options)
-    return reply(deletion.success(), status=201)
+    return reply(deletion.success(code=201), status=201)
 
 
 async def evict(api: ApiServer, call: Call) -> web.StreamResponse:
     await api.evict(call.target, await call.tree(), call.options)
-    return reply(deletion.success(), status=201)
+    return reply(deletion.success(code=201), status=201)
 
 
 async def request_token(api: ApiServer, call: Call) -> web.StreamResponse:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from quorate.api.meta import Json
-from quorate.embedded.errors import ApiError, bad_request, gone
+from quorate.embedded.errors import ApiError, gone, not_a_number, unknown
 from quorate.embedded.options import WatchOptions
 from quorate.embedded.registry import Resource
 from quorate.embedded.representation import served, served_raw
@@ -94,7 +94,7 @@ class Watch:
         options, revision = self._options, self._store.revision
         version = options.resource_version
         if version and not version.isdigit():
-            raise bad_request(f'strconv.ParseUint: parsing "{version}": invalid syntax')
+            raise unknown(f'resourceVersion: Invalid value: "{version}": {not_a_number(version)}')
         if options.send_initial_events:
             return self._snapshot() + self._bookmark(revision, initial_end=True), revision
         if version in {"", "0"}:
@@ -117,7 +117,11 @@ class Watch:
             return b""
         if not self._options.selection.everything:
             type_ = transition(event, self._options.selection)
-            return _framed(type_, self._raw(event.entry)) if type_ else b""
+            if not type_:
+                return b""
+            if type_ == b"DELETED" and event.before is not None and event.type != "DELETED":
+                return _framed(type_, self._raw(_as_it_matched(event.before, event.revision)))
+            return _framed(type_, self._raw(event.entry))
         if self._shown or event.entry.object["apiVersion"] != self._resource.api_version:
             return _framed(event.type.encode(), self._raw(event.entry))
         if event.frame is None:
@@ -130,7 +134,7 @@ class Watch:
         return _encode(self._shown(served(self._resource, entry.object)))
 
     def _bookmark(self, revision: int, *, initial_end: bool = False) -> bytes:
-        metadata: Json = {"resourceVersion": str(revision), "creationTimestamp": None}
+        metadata: Json = {"resourceVersion": str(revision)}
         if initial_end:
             metadata["annotations"] = {"k8s.io/initial-events-end": "true"}
         marker = {"kind": self._resource.kind, "apiVersion": self._resource.api_version, "metadata": metadata}
@@ -149,6 +153,13 @@ def transition(event: Event, selection: Selection) -> bytes:
         case True, False:
             return b"DELETED"
     return b""
+
+
+def _as_it_matched(before: Entry, revision: int) -> Entry:
+    """The last state that was seen, at the revision that ended it."""
+    metadata = {**before.object["metadata"], "resourceVersion": str(revision)}
+    obj = {**before.object, "metadata": metadata}
+    return Entry(obj, revision, _encode(obj))
 
 
 def error_line(error: ApiError) -> bytes:
