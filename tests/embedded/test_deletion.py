@@ -167,7 +167,7 @@ def test_a_collection_is_deleted_by_selector() -> None:
     [
         ([], "decoded object cannot be converted to DeleteOptions"),
         ({"gracePeriodSeconds": "x"}, "gracePeriodSeconds: Invalid value: x"),
-        ({"propagationPolicy": "x"}, 'propagationPolicy: Invalid value: "x"'),
+        ({"propagationPolicy": "x"}, 'propagationPolicy: Unsupported value: "x"'),
         ({"propagationPolicy": "Orphan", "orphanDependents": True}, "cannot be both set"),
         ({"dryRun": ["x"]}, "dryRun: Unsupported value"),
     ],

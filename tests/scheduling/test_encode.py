@@ -108,7 +108,7 @@ def test_a_broken_tree_is_a_problem_and_its_gang_can_not_start() -> None:
     made.update(POD_GROUP, None, podgroup("bad", sub_groups=[SubGroup(name="a", parent="b", min_member=1)]))
     (problem,) = made.snapshot(0.0).problems
     assert problem.message == (
-        "spec.subGroups: parent b of a was not found; no pod of this gang is scheduled until it is fixed"
+        "spec.subGroups[0].parent: parent b of a was not found; no pod of this gang is scheduled until it is fixed"
     )
 
 

@@ -106,7 +106,7 @@ def delete_options(query: Query, tree: Any, user: User) -> DeleteOptions:
     preconditions = given.get("preconditions") or {}
     dry_run = given.get("dryRun") or []
     if dry_run not in ([], ["All"]):
-        raise bad_request(f'dryRun: Unsupported value: {dry_run}: supported values: "All"')
+        raise refused("DeleteOptions", causes.not_supported("dryRun", dry_run, ["All"]))
     return DeleteOptions(
         user=user,
         dry_run=bool(dry_run) or is_dry_run(query, "DeleteOptions"),

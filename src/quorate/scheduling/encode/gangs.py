@@ -129,7 +129,7 @@ def _tree(podgroup: PodGroup, about: Ref, problems: list[Problem]) -> trees.Tree
     try:
         return trees.build(podgroup)
     except trees.TreeError as error:
-        message = f"spec.subGroups: {error}; no pod of this gang is scheduled until it is fixed"
+        message = f"{error}; no pod of this gang is scheduled until it is fixed"
         problems.append(Problem(about, "InvalidGroups", message))
         return trees.Tree({trees.ROOT: trees.Group(name=trees.ROOT, minimum_members=2**31)})
 
