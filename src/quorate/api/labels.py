@@ -63,6 +63,7 @@ LWS_SUB_GROUP_POLICY_TYPE = "leaderworkerset.sigs.k8s.io/subgroup-policy-type"
 LWS_SUBDOMAIN_POLICY = "leaderworkerset.sigs.k8s.io/subdomainPolicy"
 LWS_LEADER_REQUESTS_TPUS = "leaderworkerset.sigs.k8s.io/leader-requests-tpus"
 LWS_RECREATE_AFTER_START = "leaderworkerset.sigs.k8s.io/experimental-recreate-group-after-start"
+DISRUPTION_BUDGET = "quorate.dev/disruption-budget"
 TPU_RESOURCE = "google.com/tpu"
 
 # RoleBasedGroup.

@@ -1,0 +1,46 @@
+"""Names of a LeaderWorkerSet's pods: `<set>-<group>` for a leader, `<set>-<group>-<index>` for a worker."""
+
+import re
+from dataclasses import dataclass
+
+_ORDINAL = re.compile(r"(.*)-(\d+)", re.DOTALL)
+
+
+@dataclass(frozen=True, order=True, slots=True)
+class Place:
+    """Where a pod stands in its set; index 0 is the leader."""
+
+    group: int
+    index: int
+
+
+def leader_name(name: str, group: int) -> str:
+    return f"{name}-{group}"
+
+
+def worker_name(name: str, group: int, index: int) -> str:
+    return f"{name}-{group}-{index}"
+
+
+def pod_name(name: str, place: Place) -> str:
+    return worker_name(name, place.group, place.index) if place.index else leader_name(name, place.group)
+
+
+def parent_and_ordinal(pod: str) -> tuple[str, int] | None:
+    """What stands before the last dash, and the number after it."""
+    found = _ORDINAL.fullmatch(pod)
+    return (found[1], int(found[2])) if found else None
+
+
+def place_of(name: str, pod: str) -> Place | None:
+    """The place of a pod of that name in the set; `None` if it is not named as the set's pods are."""
+    if not pod.startswith(f"{name}-"):
+        return None
+    parts = pod.removeprefix(f"{name}-").split("-")
+    if len(parts) > 2 or not all(_is_canonical(part) for part in parts):
+        return None
+    return Place(int(parts[0]), int(parts[1]) if len(parts) == 2 else 0)
+
+
+def _is_canonical(number: str) -> bool:
+    return number.isascii() and number.isdecimal() and str(int(number)) == number

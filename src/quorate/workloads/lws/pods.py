@@ -1,0 +1,132 @@
+"""The pods of a LeaderWorkerSet's groups, whole: what upstream spreads over templates, sets and webhooks."""
+
+from collections.abc import Mapping
+
+from quorate.api import labels
+from quorate.api.meta import Json
+from quorate.workloads.lws import exclusive, tpu
+from quorate.workloads.lws.blueprint import UNIQUE_PER_REPLICA, Blueprint
+from quorate.workloads.lws.claims import with_claims
+from quorate.workloads.lws.environment import with_environment
+from quorate.workloads.lws.identity import Identity
+from quorate.workloads.lws.keys import group_key, sub_group_key
+from quorate.workloads.lws.names import Place, leader_name
+
+
+def leader_pod(blueprint: Blueprint, group: int) -> Json:
+    identity = identity_of(blueprint, Place(group, 0))
+    template = blueprint.leader_template
+    spec = _spec(blueprint, identity, template)
+    own_key = group_key(blueprint.namespace, identity.leader)
+    spec = exclusive.with_group_exclusive(spec, own_key, blueprint.exclusive_topology)
+    if blueprint.sub_group_exclusive_topology != blueprint.exclusive_topology:
+        spec = _with_sub_group_terms(spec, identity, blueprint)
+    unique = {labels.LWS_SUBDOMAIN_POLICY: UNIQUE_PER_REPLICA} if blueprint.has_own_subdomains else {}
+    return _pod(blueprint, identity, template, {**_annotations(blueprint), **unique}, spec)
+
+
+def worker_pod(blueprint: Blueprint, group: int, index: int, *, domain: str = "") -> Json:
+    """`domain` is the exclusive-topology label of the leader's node, where it is known already."""
+    identity = identity_of(blueprint, Place(group, index))
+    template = blueprint.worker_template
+    spec = _with_sub_group_terms(_spec(blueprint, identity, template), identity, blueprint)
+    if blueprint.exclusive_topology and domain:
+        spec = {
+            **spec,
+            "nodeSelector": {**(spec.get("nodeSelector") or {}), blueprint.exclusive_topology: domain},
+        }
+    added = {**_annotations(blueprint), labels.LWS_LEADER_NAME: identity.leader}
+    if tpu.asking(_spec_of(blueprint.leader_template)):
+        added[labels.LWS_LEADER_REQUESTS_TPUS] = "true"
+    return _pod(blueprint, identity, template, added, spec)
+
+
+def identity_of(blueprint: Blueprint, place: Place) -> Identity:
+    return Identity(
+        set_name=blueprint.name,
+        namespace=blueprint.namespace,
+        place=place,
+        size=blueprint.size,
+        subdomain=subdomain_of(blueprint, place.group),
+        sub_group_size=blueprint.sub_group_size,
+        is_leader_excluded=blueprint.is_leader_excluded,
+    )
+
+
+def subdomain_of(blueprint: Blueprint, group: int) -> str:
+    """The Service under which the pods of a group have their addresses."""
+    return leader_name(blueprint.name, group) if blueprint.has_own_subdomains else blueprint.name
+
+
+def identity_labels(identity: Identity) -> dict[str, str]:
+    """Labels that say which pod of which group it is; an excluded leader has none of a sub-group."""
+    sub_group = identity.sub_group
+    found = {
+        labels.LWS_NAME: identity.set_name,
+        labels.LWS_GROUP_INDEX: str(identity.place.group),
+        labels.LWS_WORKER_INDEX: str(identity.place.index),
+        labels.LWS_GROUP_KEY: group_key(identity.namespace, identity.leader),
+    }
+    if sub_group is not None:
+        found[labels.LWS_SUB_GROUP_INDEX] = str(sub_group)
+        found[labels.LWS_SUB_GROUP_KEY] = sub_group_key(identity.leader, sub_group)
+    return found
+
+
+def _with_sub_group_terms(spec: Json, identity: Identity, blueprint: Blueprint) -> Json:
+    if identity.sub_group is None:
+        return spec
+    own_key = sub_group_key(identity.leader, identity.sub_group)
+    return exclusive.with_sub_group_exclusive(spec, own_key, blueprint.sub_group_exclusive_topology)
+
+
+def _annotations(blueprint: Blueprint) -> dict[str, str]:
+    found = {
+        labels.LWS_SIZE: str(blueprint.size),
+        labels.LWS_EXCLUSIVE_TOPOLOGY: blueprint.exclusive_topology,
+    }
+    if blueprint.sub_group_size is not None:
+        found |= {
+            labels.LWS_SUB_GROUP_POLICY_TYPE: blueprint.sub_group_type,
+            labels.LWS_SUB_GROUP_SIZE: str(blueprint.sub_group_size),
+            labels.LWS_SUB_GROUP_EXCLUSIVE_TOPOLOGY: blueprint.sub_group_exclusive_topology,
+        }
+    return {key: value for key, value in found.items() if value}
+
+
+def _spec_of(template: Json) -> Json:
+    return template.get("spec") or {}
+
+
+def _spec(blueprint: Blueprint, identity: Identity, template: Json) -> Json:
+    spec = {**_spec_of(template), "hostname": identity.name, "subdomain": identity.subdomain}
+    if blueprint.scheduler_name and not spec.get("schedulerName"):
+        spec["schedulerName"] = blueprint.scheduler_name
+    spec = with_claims(spec, blueprint.claim_templates, identity.name)
+    processes = tpu.Processes(
+        len(tpu.asking(_spec_of(blueprint.leader_template))),
+        len(tpu.asking(_spec_of(blueprint.worker_template))),
+    )
+    return with_environment(tpu.with_tpus(spec, identity, processes), identity)
+
+
+def _pod(
+    blueprint: Blueprint, identity: Identity, template: Json, annotations: Mapping[str, str], spec: Json
+) -> Json:
+    meta = template.get("metadata") or {}
+    return {
+        "apiVersion": "v1",
+        "kind": "Pod",
+        "metadata": {
+            "name": identity.name,
+            "namespace": identity.namespace,
+            "labels": {
+                **(meta.get("labels") or {}),
+                **identity_labels(identity),
+                labels.LWS_REVISION: blueprint.revision,
+            },
+            "annotations": {**(meta.get("annotations") or {}), **annotations},
+            "ownerReferences": [blueprint.owner_reference],
+        },
+        "spec": spec,
+    }
