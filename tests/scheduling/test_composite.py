@@ -8,10 +8,18 @@ from tests.fakes.clusters import Cluster, Group
 
 
 def composite(
-    cluster: Cluster, name: str, *, needed: int | None = None, parent: str = "", rack: bool = False
+    cluster: Cluster,
+    name: str,
+    *,
+    needed: int | None = None,
+    parent: str = "",
+    rack: bool = False,
+    spread: str = "",
 ) -> None:
     constraint = TopologyConstraint(required_topology_level="rack") if rack else None
-    spec = CompositePodGroupSpec(min_group_count=needed, parent=parent, topology_constraint=constraint)
+    spec = CompositePodGroupSpec(
+        min_group_count=needed, parent=parent, topology_constraint=constraint, spread=spread
+    )
     meta = ObjectMeta(name=name, namespace="ns")
     cluster.encoder.update(COMPOSITE_POD_GROUP, None, CompositePodGroup(metadata=meta, spec=spec))
 
@@ -84,3 +92,43 @@ def test_composites_in_a_composite_start_by_their_own_minimum() -> None:
     cluster.settle()
     started = [name for name in ("left-a", "left-b", "right-a", "right-b") if cluster.bound(name)]
     assert started == ["left-a", "left-b"]
+
+
+def test_a_gang_waits_for_the_composite_it_names() -> None:
+    cluster = Cluster()
+    cluster.node("n", 8)
+    member(cluster, "late", "decode", 2)
+    plan = cluster.cycle()
+    assert [refusal.message for refusal in plan.refusals] == [
+        "CompositePodGroup ns/late does not exist: create it, or take its name from the label of this gang"
+    ]
+    composite(cluster, "late")
+    cluster.settle()
+    assert len(cluster.bound("decode")) == 2
+
+
+def test_a_composite_waits_for_gangs_that_do_not_exist_yet() -> None:
+    cluster = Cluster()
+    cluster.node("n", 8)
+    composite(cluster, "segment", needed=2)
+    member(cluster, "segment", "prefill", 2)
+    plan = cluster.cycle()
+    assert [refusal.message for refusal in plan.refusals] == [
+        "CompositePodGroup ns/segment: 1 of the 2 groups that must start together exist"
+    ]
+    member(cluster, "segment", "decode", 2)
+    cluster.settle()
+    assert (len(cluster.bound("prefill")), len(cluster.bound("decode"))) == (2, 2)
+
+
+def test_composites_that_spread_choose_different_racks_until_all_are_taken() -> None:
+    cluster = Cluster()
+    for rack in "abc":
+        cluster.node(rack, 8, zone="z", rack=rack)
+    for number in range(4):
+        composite(cluster, f"segment-{number}", rack=True, spread="service")
+        member(cluster, f"segment-{number}", f"gang-{number}", 2)
+    cluster.settle()
+    racks = [set(cluster.bound(f"gang-{number}")) for number in range(4)]
+    assert all(len(found) == 1 for found in racks)
+    assert set.union(*racks[:3]) == {"a", "b", "c"}

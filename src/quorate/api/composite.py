@@ -21,6 +21,14 @@ class CompositePodGroupSpec(Wire):
         described("CompositePodGroup of this namespace that holds this one.", maxLength=253),
     ] = ""
     topology_constraint: TopologyConstraint | None = None
+    spread: Annotated[
+        str,
+        described(
+            "CompositePodGroups of this namespace that say the same here choose different domains of the "
+            "constrained level where they can.",
+            maxLength=253,
+        ),
+    ] = ""
 
 
 class CompositePodGroupStatus(Wire):

@@ -6,7 +6,7 @@ gang by gang. Afterwards each gang lives alone; `together` starts those that hav
 
 import numpy as np
 
-from quorate.scheduling.snapshot import NONE, Ints, State
+from quorate.scheduling.snapshot import NONE, Ints, Snapshot, State
 from quorate.scheduling.topology import ANYWHERE, Place
 from quorate.scheduling.trial import Trial
 
@@ -19,6 +19,12 @@ def holder_of(trial: Trial, number: int) -> int:
             found = at
         at = int(trial.snapshot.composites.parent[at])
     return found
+
+
+def members(snapshot: Snapshot, composite: int) -> int:
+    """How many gangs and composites stand directly below."""
+    below = (snapshot.gangs.composite == composite).sum() + (snapshot.composites.parent == composite).sum()
+    return int(below)
 
 
 def gangs_below(trial: Trial, composite: int) -> Ints:
@@ -40,6 +46,18 @@ def active_pods(trial: Trial, composite: int) -> Ints:
         for rows in map(trial.snapshot.gang_pods, gangs_below(trial, composite).tolist())
     ]
     return np.concatenate([np.empty(0, dtype=np.int64), *pods])
+
+
+def pods_beside(trial: Trial, composite: int, level: int) -> Ints:
+    """Per domain of the level, the running pods of the composites from which this one keeps apart."""
+    spread = trial.snapshot.composites.spread
+    beside = np.flatnonzero((spread == spread[composite]) & (spread != NONE)).tolist()
+    pods = [active_pods(trial, other) for other in beside if other != composite]
+    nodes = trial.node[np.concatenate([np.empty(0, dtype=np.int64), *pods])]
+    one = trial.snapshot.levels[level]
+    domains = one.of_node[nodes[nodes != NONE]]
+    counts: Ints = np.bincount(domains[domains != NONE], minlength=len(one.domains))
+    return counts
 
 
 def place_of(trial: Trial, composite: int) -> Place:

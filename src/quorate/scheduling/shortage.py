@@ -8,12 +8,12 @@ from collections import Counter
 import numpy as np
 
 from quorate.plan import Refusal
-from quorate.scheduling import reasons, topology
+from quorate.scheduling import composite, reasons, topology
 from quorate.scheduling.agenda import Add, Start
 from quorate.scheduling.attempt import Attempt
 from quorate.scheduling.cycle import Cycle
 from quorate.scheduling.filling import fill
-from quorate.scheduling.snapshot import PODS, SHARED, UNKNOWN, Ints
+from quorate.scheduling.snapshot import ABSENT, PODS, SHARED, UNKNOWN, Ints
 from quorate.scheduling.trial import Trial
 
 BOUND_MET = " (a bounded search ended here: a place may exist)"
@@ -44,11 +44,18 @@ def refusal_of(cycle: Cycle, number: int, attempt: Attempt) -> Refusal:
 
 
 def _not_together(cycle: Cycle, number: int, found: int, needed: int) -> Refusal:
-    above = cycle.snapshot.composites.refs[cycle.snapshot.gangs.composite[number]]
+    snapshot = cycle.snapshot
+    row = int(snapshot.gangs.composite[number])
+    above, there = snapshot.composites.refs[row], composite.members(snapshot, row)
+    message = f"{above}: room was found for {found} groups while {needed} must start together"
+    if needed > there:
+        message = f"{above}: {there} of the {needed} groups that must start together exist"
+    if needed == ABSENT:
+        message = f"{above} does not exist: create it, or take its name from the label of this gang"
     return Refusal(
-        gang=cycle.snapshot.gangs.refs[number],
+        gang=snapshot.gangs.refs[number],
         gate="CompositeNotSatisfied",
-        message=f"{above}: room was found for {found} groups while {needed} must start together",
+        message=message,
         numbers={"found": found, "required": needed, "composite": above.name},
     )
 

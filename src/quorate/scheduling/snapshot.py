@@ -131,6 +131,7 @@ class Groups:
 
 
 UNKNOWN = -2  # a topology level that no Topology has
+ABSENT = 2**31 - 1  # the minimum of a composite that gangs name and that does not exist
 
 
 @dataclass(frozen=True, eq=False)
@@ -160,9 +161,10 @@ class Composites:
 
     refs: tuple[Ref, ...]
     parent: Ints
-    minimum: Ints  # members (gangs or composites) that must start together
+    minimum: Ints  # members (gangs or composites) that must start together; ABSENT: the object is not there
     required: Ints
     preferred: Ints
+    spread: Ints  # composites of one number keep to different domains where they can; NONE
 
 
 @dataclass(frozen=True, eq=False)

@@ -20,6 +20,8 @@ Starts = list[tuple[int, Draft]]
 def start(solver: Solver, trial: Trial, row: int, *, now: bool) -> tuple[Starts | None, int]:
     """Drafts that start the composite together, in the order to commit them; and the most that could start."""
     best = 0
+    if composite.members(trial.snapshot, row) < trial.snapshot.composites.minimum[row]:
+        return None, best
     for place in _places(trial, row, composite.place_of(trial, row)):
         starts, held = _fill(solver, trial.fork(), row, place, now=now)
         best = max(best, held)
@@ -37,7 +39,9 @@ def _places(trial: Trial, row: int, place: Place) -> Iterator[Place]:
             yield place
             continue
         inside = topology.mask_of(trial.snapshot, place)
-        for domain in topology.candidates(trial, level, inside, []):
+        domains = topology.candidates(trial, level, inside, [])
+        taken = composite.pods_beside(trial, row, level)
+        for domain in sorted(domains, key=lambda domain: taken[domain]):
             yield (*place, (level, domain))
 
 

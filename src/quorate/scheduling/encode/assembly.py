@@ -6,7 +6,8 @@ from itertools import accumulate, chain
 
 import numpy as np
 
-from quorate.api.composite import COMPOSITE_POD_GROUP, CompositePodGroup
+from quorate.api.composite import COMPOSITE_POD_GROUP, CompositePodGroup, CompositePodGroupSpec
+from quorate.api.meta import ObjectMeta
 from quorate.plan import Ref
 from quorate.scheduling.encode.gangs import GROUP_COLUMNS, POD_COLUMNS, Block, Member
 from quorate.scheduling.encode.nodes import NodeTable
@@ -15,6 +16,7 @@ from quorate.scheduling.encode.queues import DEFAULT
 from quorate.scheduling.encode.topologies import Topologies
 from quorate.scheduling.request import Request
 from quorate.scheduling.snapshot import (
+    ABSENT,
     NONE,
     Bools,
     Composites,
@@ -44,7 +46,8 @@ def assemble(parts: Parts, *, now: float, revision: str) -> Snapshot:
     requests = _requests(parts.shapes.requests, parts.nodes)
     nodes, rows = parts.nodes.freeze()
     levels, topologies = parts.levels.freeze(nodes, parts.nodes.version)
-    composites = {key: row for row, key in enumerate(sorted(parts.composites))}
+    named = {block.composite for block in parts.blocks if block.composite is not None}
+    composites = {key: row for row, key in enumerate(sorted({*parts.composites, *named}))}
     return Snapshot(
         now=now,
         revision=revision,
@@ -147,7 +150,7 @@ def _gangs(parts: Parts, composites: Mapping[Key, int]) -> Gangs:
         staleness_grace=grace,
         preemption_delay=delay,
         composite=np.array(
-            [NONE if block.composite is None else composites.get(block.composite, NONE) for block in blocks],
+            [NONE if block.composite is None else composites[block.composite] for block in blocks],
             dtype=np.int64,
         ),
         is_held_back=is_held_back.astype(np.bool_),
@@ -156,12 +159,16 @@ def _gangs(parts: Parts, composites: Mapping[Key, int]) -> Gangs:
 
 
 def _composites(parts: Parts, rows: Mapping[Key, int]) -> Composites:
-    found = [parts.composites[key] for key in rows]
+    found = [parts.composites.get(key) or _absent(*key) for key in rows]
     counts = np.zeros(len(found), dtype=np.int64)
     for block in parts.blocks:
-        if block.composite is not None and block.composite in rows:
+        if block.composite is not None:
             counts[rows[block.composite]] += 1
     parents = [rows.get((one.metadata.namespace, one.spec.parent), NONE) for one in found]
+    spreads = {
+        key: number
+        for number, key in enumerate(sorted({(one.metadata.namespace, one.spec.spread) for one in found}))
+    }
     for parent in parents:
         if parent != NONE:
             counts[parent] += 1
@@ -193,7 +200,17 @@ def _composites(parts: Parts, rows: Mapping[Key, int]) -> Composites:
             ],
             dtype=np.int64,
         ),
+        spread=np.array(
+            [spreads[one.metadata.namespace, one.spec.spread] if one.spec.spread else NONE for one in found],
+            dtype=np.int64,
+        ),
     )
+
+
+def _absent(namespace: str, name: str) -> CompositePodGroup:
+    """Stands for a composite that gangs name before it is there: it holds them back."""
+    spec = CompositePodGroupSpec(min_group_count=ABSENT)
+    return CompositePodGroup(metadata=ObjectMeta(name=name, namespace=namespace), spec=spec)
 
 
 def _columns_of(parts: list[Ints]) -> Ints:
