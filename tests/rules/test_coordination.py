@@ -1,4 +1,4 @@
-from quorate.api.rbg import CoordinationRequirement, CoordinationStrategy, SegmentPlacement
+from quorate.api.rbgcoordination import CoordinationRequirement, CoordinationStrategy, SegmentPlacement
 from quorate.rules.coordination import conflicts
 
 

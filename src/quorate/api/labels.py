@@ -75,6 +75,9 @@ RBG_COMPONENT_NAME = "rbg.workloads.x-k8s.io/component-name"
 RBG_COMPONENT_INDEX = "rbg.workloads.x-k8s.io/component-index"
 RBG_GANG_SCHEDULING = "rbg.workloads.x-k8s.io/group-gang-scheduling"
 RBG_SEGMENT_INDEX = "quorate.dev/segment-index"
+SEGMENTS_OF = "quorate.dev/segments-of"  # on a LeaderWorkerSet: beginning of the names of its composites
+SEGMENT_INSTANCES = "quorate.dev/segment-instances"  # on a LeaderWorkerSet: its groups in one composite
+GANG_OF_ROLES = "quorate.dev/gang-of-roles"  # on a LeaderWorkerSet: JSON of the roles that are one gang
 
 # Kubernetes' own.
 HOSTNAME = "kubernetes.io/hostname"

@@ -10,6 +10,7 @@ import msgspec
 
 from quorate.api.described import DNS_LABEL, described
 from quorate.api.meta import Condition, Json, Kind, Object, Part, Wire
+from quorate.api.rbgcoordination import MAX_ROLES, CoordinationRequirement, IntOrPercent
 
 ROLE_BASED_GROUP = Kind("workloads.instai.io", "v1alpha1", "RoleBasedGroup", "rolebasedgroups")
 ROLE_BASED_GROUP_UPSTREAM = Kind("workloads.x-k8s.io", "v1alpha2", "RoleBasedGroup", "rolebasedgroups")
@@ -18,10 +19,6 @@ COORDINATED_POLICY = Kind("workloads.x-k8s.io", "v1alpha2", "CoordinatedPolicy",
 SCALING_ADAPTER = Kind(
     "workloads.x-k8s.io", "v1alpha2", "RoleBasedGroupScalingAdapter", "rolebasedgroupscalingadapters"
 )
-
-MAX_ROLES = 64
-
-IntOrPercent = int | str
 
 
 class TemplateRef(Part, frozen=True):
@@ -142,45 +139,6 @@ class Role(Wire):
     custom_components_pattern: CustomComponentsPattern | None = None
     rollout_strategy: RoleRolloutStrategy | None = None
     scaling_adapter: ScalingAdapterSwitch | None = None
-
-
-class SegmentTopologyAffinity(Part, frozen=True):
-    topology_key: Annotated[str, described("Node label or level that a segment keeps to.")] = ""
-    strategy: Annotated[
-        str,
-        described(
-            "How strictly a segment keeps to one domain.",
-            enum=["PreferSegmentAffinity", "RequireSegmentAffinity", "BestEffort"],
-            default="PreferSegmentAffinity",
-        ),
-    ] = "PreferSegmentAffinity"
-    spread_segments: Annotated[bool, described("Put segments into different domains where possible.")] = False
-
-
-class SegmentPlacement(Wire):
-    segment_size: Annotated[
-        dict[str, int] | None,
-        described("Instances of each role that make one segment.", minProperties=1, maxProperties=MAX_ROLES),
-    ] = None
-    progression: Annotated[
-        str,
-        described(
-            "When the next segment starts.",
-            enum=["", "Ordered", "OrderedReady", "Parallel"],
-            default="OrderedReady",
-        ),
-    ] = "OrderedReady"
-    topology_affinity: SegmentTopologyAffinity | None = None
-
-
-class CoordinationStrategy(Wire):
-    segment_placement: SegmentPlacement | None = None
-
-
-class CoordinationRequirement(Wire):
-    name: str = ""
-    roles: list[str] | None = None
-    strategy: CoordinationStrategy = msgspec.field(default_factory=CoordinationStrategy)
 
 
 class RoleTemplate(Wire):

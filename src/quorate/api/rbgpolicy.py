@@ -6,47 +6,13 @@ import msgspec
 
 from quorate.api.described import described
 from quorate.api.meta import Condition, Object, Part, Wire
-from quorate.api.rbg import MAX_ROLES, IntOrPercent, SegmentPlacement
-
-
-class CoordinatedRollingUpdate(Wire):
-    max_skew: Annotated[IntOrPercent | None, described("How far one role may be ahead in updating.")] = None
-    partition: Annotated[IntOrPercent | None, described("Instances below it keep their revision.")] = None
-    max_unavailable: Annotated[IntOrPercent | None, described("Instances that may be unavailable.")] = None
-
-
-class CoordinatedScaling(Wire):
-    max_skew: Annotated[IntOrPercent | None, described("How far one role may be ahead in scaling.")] = None
-    progression: Annotated[
-        str,
-        described(
-            "What instances have to be before more are made.", enum=["", "OrderScheduled", "OrderReady"]
-        ),
-    ] = ""
-
-
-class GangMinimum(Wire):
-    min_replicas: Annotated[
-        dict[str, int] | None,
-        described("Instances of each role that start together; none: the whole group."),
-    ] = None
-
-
-class CoordinatedScheduling(Wire):
-    gang: GangMinimum | None = None
-
-
-class PolicyStrategy(Wire):
-    rolling_update: CoordinatedRollingUpdate | None = None
-    scaling: CoordinatedScaling | None = None
-    scheduling: CoordinatedScheduling | None = None
-    segment_placement: SegmentPlacement | None = None
+from quorate.api.rbgcoordination import MAX_ROLES, CoordinationStrategy
 
 
 class Policy(Wire):
     name: Annotated[str, described("Name of the rule.", minLength=1, maxLength=63)] = ""
     roles: Annotated[list[str] | None, described("Roles of the rule.", minItems=1, maxItems=MAX_ROLES)] = None
-    strategy: PolicyStrategy = msgspec.field(default_factory=PolicyStrategy)
+    strategy: CoordinationStrategy = msgspec.field(default_factory=CoordinationStrategy)
 
 
 class CoordinatedPolicySpec(Wire):

@@ -48,7 +48,10 @@ def derive(shape: Shape, pods: tuple[Pod, ...], context: Context) -> Derived:
         preemptibility=_preemptibility(shape, first, context, warnings),
         preemption_delay=_delay(shape, first, labels.PREEMPTION_DELAY, warnings),
         staleness_grace_period=_delay(shape, first, labels.STALENESS_GRACE_PERIOD, warnings),
-        labels=_labels(shape.source, first, context),
+        labels={
+            **_labels(shape.source, first, context),
+            **({labels.COMPOSITE_GROUP: shape.composite} if shape.composite else {}),
+        },
         annotations=_annotations(shape, first),
         warnings=tuple(warnings),
     )

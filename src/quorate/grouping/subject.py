@@ -71,7 +71,7 @@ class Shape:
     `owner` is whom the PodGroup belongs to, `source` whose labels and annotations it takes over, `described`
     who is named as top owner. `priority` was asked for in the kind's own way and comes before all else,
     `asked_priority` and `asked_queue` come after what labels ask for; none is checked. `constraint` is the
-    kind's own way to say what topology annotations say.
+    kind's own way to say what topology annotations say, `composite` the CompositePodGroup it starts with.
     """
 
     name: str
@@ -89,6 +89,7 @@ class Shape:
     asked_priority: str = ""
     asked_queue: str = ""
     constraint: TopologyConstraint | None = None
+    composite: str = ""
 
 
 Rules = Callable[[Subject], Shape]

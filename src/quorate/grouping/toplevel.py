@@ -15,6 +15,8 @@ WRAPPERS = frozenset(
         ("run.ai", "InteractiveWorkload"),
         ("run.ai", "TrainingWorkload"),
         ("trainer.kubeflow.org", "TrainJob"),
+        ("workloads.instai.io", "RoleBasedGroup"),
+        ("workloads.x-k8s.io", "RoleBasedGroup"),
     }
 )
 

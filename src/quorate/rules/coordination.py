@@ -6,7 +6,7 @@ progression. A conflict of any role means that no role of the group gets a targe
 
 from collections.abc import Iterator, Sequence
 
-from quorate.api.rbg import CoordinationRequirement, SegmentPlacement
+from quorate.api.rbgcoordination import CoordinationRequirement, SegmentPlacement
 from quorate.rules.validity import Cause, Fault
 
 DEFAULT_PROGRESSION = "OrderedReady"

@@ -6,6 +6,7 @@ from quorate.api import labels
 from quorate.api.core import Pod
 from quorate.api.podgroup import MAX_SUB_GROUPS, SubGroup, TopologyConstraint
 from quorate.grouping.errors import MalformedError
+from quorate.grouping.kinds import roles
 from quorate.grouping.kinds.segments import segment_size
 from quorate.grouping.numbers import whole, whole_or
 from quorate.grouping.objects import Owner, texts
@@ -33,8 +34,14 @@ def leader_worker_set(subject: Subject) -> Shape:
     needed = subject.owner.annotations.get(labels.MIN_GROUPS)
     if needed:
         return _whole_set(subject, index, whole(needed, f"annotation {labels.MIN_GROUPS}"))
+    if labels.GANG_OF_ROLES in subject.owner.annotations:
+        return roles.one_gang(subject, index, _size(subject))
     base = plain(subject)
-    shape = replace(base, name=f"{base.name}-group-{index}" if index else base.name)
+    shape = replace(
+        base,
+        name=f"{base.name}-group-{index}" if index else base.name,
+        composite=roles.segment_of(subject.owner, index),
+    )
     pods = tuple(pod for pod in subject.pods if pod.metadata.label(labels.LWS_GROUP_INDEX) == index)
     size = _size(subject)
     worker = _worker_index(subject)

@@ -1,0 +1,81 @@
+"""How roles of a RoleBasedGroup grow, roll and start together: said in the group itself or in a CoordinatedPolicy."""
+
+from typing import Annotated
+
+import msgspec
+
+from quorate.api.described import described
+from quorate.api.meta import Part, Wire
+
+MAX_ROLES = 64
+
+IntOrPercent = int | str
+
+
+class SegmentTopologyAffinity(Part, frozen=True):
+    topology_key: Annotated[str, described("Node label or level that a segment keeps to.")] = ""
+    strategy: Annotated[
+        str,
+        described(
+            "How strictly a segment keeps to one domain.",
+            enum=["PreferSegmentAffinity", "RequireSegmentAffinity", "BestEffort"],
+            default="PreferSegmentAffinity",
+        ),
+    ] = "PreferSegmentAffinity"
+    spread_segments: Annotated[bool, described("Put segments into different domains where possible.")] = False
+
+
+class SegmentPlacement(Wire):
+    segment_size: Annotated[
+        dict[str, int] | None,
+        described("Instances of each role that make one segment.", minProperties=1, maxProperties=MAX_ROLES),
+    ] = None
+    progression: Annotated[
+        str,
+        described(
+            "When the next segment starts.",
+            enum=["", "Ordered", "OrderedReady", "Parallel"],
+            default="OrderedReady",
+        ),
+    ] = "OrderedReady"
+    topology_affinity: SegmentTopologyAffinity | None = None
+
+
+class CoordinatedRollingUpdate(Wire):
+    max_skew: Annotated[IntOrPercent | None, described("How far one role may be ahead in updating.")] = None
+    partition: Annotated[IntOrPercent | None, described("Instances below it keep their revision.")] = None
+    max_unavailable: Annotated[IntOrPercent | None, described("Instances that may be unavailable.")] = None
+
+
+class CoordinatedScaling(Wire):
+    max_skew: Annotated[IntOrPercent | None, described("How far one role may be ahead in scaling.")] = None
+    progression: Annotated[
+        str,
+        described(
+            "What instances have to be before more are made.", enum=["", "OrderScheduled", "OrderReady"]
+        ),
+    ] = ""
+
+
+class GangMinimum(Wire):
+    min_replicas: Annotated[
+        dict[str, int] | None,
+        described("Instances of each role that start together; none: the whole group."),
+    ] = None
+
+
+class CoordinatedScheduling(Wire):
+    gang: GangMinimum | None = None
+
+
+class CoordinationStrategy(Wire):
+    segment_placement: SegmentPlacement | None = None
+    rolling_update: CoordinatedRollingUpdate | None = None
+    scaling: CoordinatedScaling | None = None
+    scheduling: CoordinatedScheduling | None = None
+
+
+class CoordinationRequirement(Wire):
+    name: str = ""
+    roles: list[str] | None = None
+    strategy: CoordinationStrategy = msgspec.field(default_factory=CoordinationStrategy)
