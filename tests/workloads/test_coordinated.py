@@ -2,7 +2,7 @@
 
 import msgspec
 
-from quorate.api.rbg import CoordinationRequirement
+from quorate.api.rbgcoordination import CoordinationRequirement
 from quorate.workloads.coordinated import automatic_sizes, coordinations
 from quorate.workloads.segments import Progression
 

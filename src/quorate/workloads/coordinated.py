@@ -8,7 +8,7 @@ of 2 and 1; 101 and 50 have no common divisor and make a single one. Roles that 
 from collections.abc import Iterator, Mapping, Sequence
 from math import gcd
 
-from quorate.api.rbg import CoordinationRequirement
+from quorate.api.rbgcoordination import CoordinationRequirement
 from quorate.rules.coordination import DEFAULT_PROGRESSION
 from quorate.workloads.segments import Coordination, Progression
 
