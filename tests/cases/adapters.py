@@ -41,6 +41,9 @@ TABLE: tuple[tuple[str, str, str, str, str], ...] = (
     ("rbg", ANY, "validate_rolling_update", "rbg_admission", "RoleBasedGroup admission"),
     ("rbg", ANY, "validate_role_templates", "rbg_admission", "RoleBasedGroup admission"),
     ("rbg", ANY, "dependency_levels", "rbg_admission", "order of roles"),
+    ("rbg", "segment_placement", ANY, "rbg_segments", "segment placement"),
+    ("rbg", "segment_placement_trajectory", ANY, "rbg_segments", "segment placement"),
+    ("rbg", "segment_conditions", ANY, "rbg_segments", "segment placement"),
     ("rbg", ANY, ANY, "rbg", "RoleBasedGroup controller"),
 )
 

@@ -142,7 +142,8 @@ def _topic(path: Path, family: str, header: Json, cases: list[Json]) -> str:
         return "scheduling"
     if family == "grouper":
         return "metadata" if cases and "ownerChain" in cases[0] else "reconcile"
-    return _described_topic(header) or path.stem
+    by_group = str(header.get("group", "")) if family == "rbg" else ""
+    return by_group or _described_topic(header) or path.stem
 
 
 def _described_topic(header: Json) -> str:
