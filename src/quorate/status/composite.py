@@ -8,8 +8,8 @@ from quorate.api.labels import COMPOSITE_GROUP
 from quorate.api.meta import Condition
 from quorate.api.podgroup import PodGroup
 from quorate.plan import SetStatus
-from quorate.status.change import status_change
-from quorate.status.conditions import is_true, transitioned
+from quorate.rules.conditions import is_true, transitioned
+from quorate.rules.statuschange import status_change
 
 
 def change(

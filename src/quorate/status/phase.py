@@ -7,9 +7,9 @@ Stale once its grace is over.
 from quorate.api.duration import DurationError, seconds
 from quorate.api.podgroup import Phase, PodGroup, SchedulingCondition
 from quorate.api.timestamps import epoch
+from quorate.rules.conditions import find, is_true
 from quorate.rules.membership import ACTIVE, MemberState
 from quorate.rules.tree import ROOT, Tree, satisfied
-from quorate.status.conditions import find, is_true
 from quorate.status.members import Roll
 
 DEFAULT_GRACE_SECONDS = 60.0

@@ -17,13 +17,13 @@ from quorate.api.podgroup import (
     SchedulingCondition,
 )
 from quorate.plan import SetStatus
+from quorate.rules.conditions import find, is_true, transitioned
 from quorate.rules.membership import ACTIVE, MemberState, stray_text
 from quorate.rules.preemptibility import Preemptibility, Resolved, of_podgroup
+from quorate.rules.statuschange import status_change
 from quorate.rules.tree import ROOT, Tree, TreeError, build, core, satisfied
 from quorate.rules.validity import validate
 from quorate.status.amounts import shown
-from quorate.status.change import status_change
-from quorate.status.conditions import find, is_true, transitioned
 from quorate.status.members import Roll, core_holdings, holdings, requests, roll, table
 from quorate.status.phase import life, reason
 

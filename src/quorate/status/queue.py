@@ -11,9 +11,9 @@ from quorate.api.podgroup import PodGroup, ResourcesStatus
 from quorate.api.podspec import ResourceList
 from quorate.api.queue import QUEUE, UNLIMITED, Queue, QueueStatus
 from quorate.plan import SetStatus
+from quorate.rules.conditions import transitioned
+from quorate.rules.statuschange import status_change
 from quorate.status.amounts import read, shown, total
-from quorate.status.change import status_change
-from quorate.status.conditions import transitioned
 
 # One unit of a quota in thousandths of the unit of its resource.
 _QUOTA_MILLI = {"cpu": 1, "memory": 1000 * 10**6, "nvidia.com/gpu": 1000}
