@@ -1,6 +1,7 @@
 """Reads the YAML documents of a file or of a folder of files, with one clear line for what is wrong."""
 
 import sys
+from collections.abc import Iterable
 from pathlib import Path
 
 import typer
@@ -11,13 +12,30 @@ from quorate.api.meta import Json
 from quorate.cli.failures import fail
 from quorate.plan import Apply, Ref
 
+ENDINGS = (".json", ".yaml", ".yml")
+
 
 def read(path: Path) -> list[Json]:
     """All documents, those of a folder in the order of its file names; `-` is standard input."""
-    files = sorted(path.glob("*.yaml")) if path.is_dir() else [path]
+    files = sorted(found for end in ENDINGS for found in path.glob(f"*{end}")) if path.is_dir() else [path]
     if not files:
-        raise fail(f"{path} holds no .yaml file", remedy="name a file or another folder")
+        raise fail(
+            f"{path} holds no file ending in {', '.join(ENDINGS)}", remedy="name a file or another folder"
+        )
     return [document for file in files for document in _documents(file)]
+
+
+def read_all(paths: Iterable[Path]) -> list[Json]:
+    """The documents of several files and folders, the objects of a List one by one."""
+    found = [document for path in paths for document in read(path)]
+    return [each for document in found for each in _items(document)]
+
+
+def _items(document: Json) -> list[Json]:
+    items = document.get("items")
+    if document.get("kind") != "List" or not isinstance(items, list):
+        return [document]
+    return [item for item in items if isinstance(item, dict)]
 
 
 def as_changes(path: Path, namespace: str) -> list[Apply]:

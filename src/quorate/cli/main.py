@@ -5,7 +5,7 @@ Expected failures leave as one line on standard error and a sensible exit status
 
 import typer
 
-from quorate.cli import convert, demo, failures, manifests, run, up
+from quorate.cli import convert, demo, failures, group, lint, manifests, run, up
 
 app = typer.Typer(
     name="quorate",
@@ -20,6 +20,8 @@ app.command()(run.run)
 app.command()(manifests.crds)
 app.command()(manifests.manifests)
 app.command()(convert.convert)
+app.command()(group.group)
+app.command()(lint.lint)
 
 
 @app.command()

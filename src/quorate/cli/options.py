@@ -1,6 +1,7 @@
 """Options that several subcommands share."""
 
 from enum import StrEnum
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -21,3 +22,11 @@ Only = Annotated[
     list[str] | None, typer.Option("--only", help="Run this controller only; may be given more than once.")
 ]
 SchedulerName = Annotated[str, typer.Option("--scheduler-name", help="The pods to care for.")]
+Files = Annotated[
+    list[Path],
+    typer.Option("--filename", "-f", help="A YAML or JSON file or a folder of them; - reads standard input."),
+]
+Mapping = Annotated[
+    Path | None,
+    typer.Option("--grouping-file", help="Groups custom kinds without code; see docs/grouping.md."),
+]

@@ -118,7 +118,7 @@ def _subjects(
     pods = tuple(pod for pod, _ in chains)
     subjects = []
     for pod, chain in chains:
-        owners = deciding(chain.owners, owner_from_pod(pod), context.defaults)
+        owners = deciding(chain.owners, owner_from_pod(pod), context)
         subjects.append(Subject(pod, owners[-1], owners, pods, context, beside))
     return subjects
 
@@ -127,7 +127,7 @@ def _shapes(subjects: Iterable[Subject]) -> tuple[list[tuple[Subject, Shape]], l
     shapes, refused = [], []
     for subject in subjects:
         try:
-            found = rules_for(subject.owner.group_kind)(subject)
+            found = rules_for(subject.owner.group_kind, subject.context.settings.extensions)(subject)
             shapes.append((subject, overridden(found, subject)))
         except NotFetchedError:
             raise

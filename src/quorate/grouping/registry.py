@@ -1,7 +1,7 @@
 """Which rules group which kind: one table. Versions do not matter; other kinds get the default."""
 
 from quorate.grouping.kinds import grove, jobset, knative, kubeflow, lws, plain, pytorch, ray
-from quorate.grouping.subject import Rules
+from quorate.grouping.subject import Extensions, Rules
 
 # rules by group and kind
 TABLE: dict[tuple[str, str], Rules] = {
@@ -39,5 +39,5 @@ TABLE: dict[tuple[str, str], Rules] = {
 }
 
 
-def rules_for(group_kind: tuple[str, str]) -> Rules:
-    return TABLE.get(group_kind, plain.any_kind)
+def rules_for(group_kind: tuple[str, str], extensions: Extensions) -> Rules:
+    return extensions.kinds.get(group_kind) or TABLE.get(group_kind, plain.any_kind)

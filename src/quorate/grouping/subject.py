@@ -3,7 +3,7 @@
 Also the settings and the surroundings of grouping, both handed in by the caller.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from quorate.api import labels
@@ -16,6 +16,14 @@ from quorate.grouping.objects import Address, Objects, Owner, Unreadable, owner_
 
 
 @dataclass(frozen=True, slots=True)
+class Extensions:
+    """Kinds and wrappers beyond those we know, by group and kind; a kind that stands here wins over the table."""
+
+    kinds: "Mapping[tuple[str, str], Rules]" = field(default_factory=dict)
+    wrappers: frozenset[tuple[str, str]] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
 class Settings:
     """How an installation is set up."""
 
@@ -24,6 +32,7 @@ class Settings:
     node_pool_label: str = labels.NODE_POOL
     default_queue: str = DEFAULT_QUEUE
     knative_gangs: bool = True
+    extensions: Extensions = field(default_factory=Extensions)
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,6 +3,7 @@
 from quorate.api import labels
 from quorate.grouping.defaults import KindDefaults
 from quorate.grouping.objects import Owner
+from quorate.grouping.subject import Context
 
 # by group and kind
 WRAPPERS = frozenset(
@@ -24,20 +25,23 @@ WRAPPERS = frozenset(
 SILENT = frozenset({("batch", "CronJob")})
 
 
-def deciding(owners: tuple[Owner, ...], pod: Owner, defaults: KindDefaults) -> tuple[Owner, ...]:
+def deciding(owners: tuple[Owner, ...], pod: Owner, context: Context) -> tuple[Owner, ...]:
     """The chain up to the owner whose kind decides, that owner enriched by the wrappers above it.
 
     A pod without owners, or with wrappers only, decides itself.
     """
     top = len(owners)
-    while top and owners[top - 1].group_kind in WRAPPERS | SILENT:
+    wrappers = WRAPPERS | SILENT | context.settings.extensions.wrappers
+    while top and owners[top - 1].group_kind in wrappers:
         top -= 1
     chain = owners[:top] or (pod,)
     last = chain[-1]
     for wrapper in owners[top:]:
         if wrapper.group_kind in SILENT:
             continue
-        last = last.inheriting({**_defaults(wrapper, defaults), **wrapper.labels}, wrapper.annotations)
+        last = last.inheriting(
+            {**_defaults(wrapper, context.defaults), **wrapper.labels}, wrapper.annotations
+        )
     return (*chain[:-1], last)
 
 
