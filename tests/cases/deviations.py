@@ -5,7 +5,7 @@ same for cases not seen here. Adapters call `explain` with a mismatch and report
 """
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -74,9 +74,9 @@ class Rule:
     holds: Callable[[Mismatch], bool]
 
 
-def explain(mismatch: Mismatch) -> str:
+def explain(mismatch: Mismatch, *, rules: Mapping[str, tuple[Rule, ...]] | None = None) -> str:
     """The name and reason of the rule that covers the mismatch, or nothing."""
-    for rule in RULES.get(mismatch.topic, ()):
+    for rule in (RULES if rules is None else rules).get(mismatch.topic, ()):
         if rule.holds(mismatch):
             return f"{rule.name}: {rule.reason}"
     return ""

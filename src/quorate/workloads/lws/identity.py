@@ -17,6 +17,8 @@ class Identity:
     subdomain: str
     sub_group_size: int | None = None
     is_leader_excluded: bool = False
+    exclusive_topology: str = ""
+    sub_group_exclusive_topology: str = ""
 
     @property
     def name(self) -> str:

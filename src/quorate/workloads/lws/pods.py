@@ -4,10 +4,11 @@ from collections.abc import Mapping
 
 from quorate.api import labels
 from quorate.api.meta import Json
-from quorate.workloads.lws import exclusive, tpu
+from quorate.workloads.lws import tpu
 from quorate.workloads.lws.blueprint import UNIQUE_PER_REPLICA, Blueprint
 from quorate.workloads.lws.claims import with_claims
 from quorate.workloads.lws.environment import with_environment
+from quorate.workloads.lws.exclusive import with_exclusive
 from quorate.workloads.lws.identity import Identity
 from quorate.workloads.lws.keys import group_key, sub_group_key
 from quorate.workloads.lws.names import Place, leader_name
@@ -15,30 +16,22 @@ from quorate.workloads.lws.names import Place, leader_name
 
 def leader_pod(blueprint: Blueprint, group: int) -> Json:
     identity = identity_of(blueprint, Place(group, 0))
-    template = blueprint.leader_template
-    spec = _spec(blueprint, identity, template)
-    own_key = group_key(blueprint.namespace, identity.leader)
-    spec = exclusive.with_group_exclusive(spec, own_key, blueprint.exclusive_topology)
-    if blueprint.sub_group_exclusive_topology != blueprint.exclusive_topology:
-        spec = _with_sub_group_terms(spec, identity, blueprint)
     unique = {labels.LWS_SUBDOMAIN_POLICY: UNIQUE_PER_REPLICA} if blueprint.has_own_subdomains else {}
-    return _pod(blueprint, identity, template, {**_annotations(blueprint), **unique}, spec)
+    annotations = {**_annotations(blueprint), **unique}
+    return _pod(blueprint, identity, blueprint.leader_template, annotations)
 
 
 def worker_pod(blueprint: Blueprint, group: int, index: int, *, domain: str = "") -> Json:
     """`domain` is the exclusive-topology label of the leader's node, where it is known already."""
     identity = identity_of(blueprint, Place(group, index))
-    template = blueprint.worker_template
-    spec = _with_sub_group_terms(_spec(blueprint, identity, template), identity, blueprint)
-    if blueprint.exclusive_topology and domain:
-        spec = {
-            **spec,
-            "nodeSelector": {**(spec.get("nodeSelector") or {}), blueprint.exclusive_topology: domain},
-        }
-    added = {**_annotations(blueprint), labels.LWS_LEADER_NAME: identity.leader}
+    annotations = {**_annotations(blueprint), labels.LWS_LEADER_NAME: identity.leader}
     if tpu.asking(_spec_of(blueprint.leader_template)):
-        added[labels.LWS_LEADER_REQUESTS_TPUS] = "true"
-    return _pod(blueprint, identity, template, added, spec)
+        annotations[labels.LWS_LEADER_REQUESTS_TPUS] = "true"
+    pod = _pod(blueprint, identity, blueprint.worker_template, annotations)
+    if blueprint.exclusive_topology and domain:
+        selector = pod["spec"].get("nodeSelector") or {}
+        pod["spec"]["nodeSelector"] = {**selector, blueprint.exclusive_topology: domain}
+    return pod
 
 
 def identity_of(blueprint: Blueprint, place: Place) -> Identity:
@@ -50,6 +43,8 @@ def identity_of(blueprint: Blueprint, place: Place) -> Identity:
         subdomain=subdomain_of(blueprint, place.group),
         sub_group_size=blueprint.sub_group_size,
         is_leader_excluded=blueprint.is_leader_excluded,
+        exclusive_topology=blueprint.exclusive_topology,
+        sub_group_exclusive_topology=blueprint.sub_group_exclusive_topology,
     )
 
 
@@ -73,13 +68,6 @@ def identity_labels(identity: Identity) -> dict[str, str]:
     return found
 
 
-def _with_sub_group_terms(spec: Json, identity: Identity, blueprint: Blueprint) -> Json:
-    if identity.sub_group is None:
-        return spec
-    own_key = sub_group_key(identity.leader, identity.sub_group)
-    return exclusive.with_sub_group_exclusive(spec, own_key, blueprint.sub_group_exclusive_topology)
-
-
 def _annotations(blueprint: Blueprint) -> dict[str, str]:
     found = {
         labels.LWS_SIZE: str(blueprint.size),
@@ -94,39 +82,40 @@ def _annotations(blueprint: Blueprint) -> dict[str, str]:
     return {key: value for key, value in found.items() if value}
 
 
-def _spec_of(template: Json) -> Json:
-    return template.get("spec") or {}
-
-
-def _spec(blueprint: Blueprint, identity: Identity, template: Json) -> Json:
-    spec = {**_spec_of(template), "hostname": identity.name, "subdomain": identity.subdomain}
-    if blueprint.scheduler_name and not spec.get("schedulerName"):
-        spec["schedulerName"] = blueprint.scheduler_name
-    spec = with_claims(spec, blueprint.claim_templates, identity.name)
-    processes = tpu.Processes(
-        len(tpu.asking(_spec_of(blueprint.leader_template))),
-        len(tpu.asking(_spec_of(blueprint.worker_template))),
-    )
-    return with_environment(tpu.with_tpus(spec, identity, processes), identity)
-
-
-def _pod(
-    blueprint: Blueprint, identity: Identity, template: Json, annotations: Mapping[str, str], spec: Json
-) -> Json:
+def _pod(blueprint: Blueprint, identity: Identity, template: Json, annotations: Mapping[str, str]) -> Json:
     meta = template.get("metadata") or {}
+    own = {**identity_labels(identity), labels.LWS_REVISION: blueprint.revision}
     return {
         "apiVersion": "v1",
         "kind": "Pod",
         "metadata": {
             "name": identity.name,
             "namespace": identity.namespace,
-            "labels": {
-                **(meta.get("labels") or {}),
-                **identity_labels(identity),
-                labels.LWS_REVISION: blueprint.revision,
-            },
+            "labels": {**(meta.get("labels") or {}), **own},
             "annotations": {**(meta.get("annotations") or {}), **annotations},
             "ownerReferences": [blueprint.owner_reference],
         },
-        "spec": spec,
+        "spec": _spec(blueprint, identity, _spec_of(template)),
     }
+
+
+def _spec(blueprint: Blueprint, identity: Identity, spec: Json) -> Json:
+    processes = tpu.Processes(
+        leader=len(tpu.asking(_spec_of(blueprint.leader_template))),
+        worker=len(tpu.asking(_spec_of(blueprint.worker_template))),
+    )
+    scheduler = spec.get("schedulerName") or blueprint.scheduler_name
+    named = {"schedulerName": scheduler} if scheduler else {}
+    spec = {**spec, **named, "hostname": identity.name, "subdomain": identity.subdomain}
+    spec = with_claims(spec, blueprint.claim_templates, identity.name)
+    return completed(spec, identity, processes)
+
+
+def completed(spec: Json, identity: Identity, processes: tpu.Processes) -> Json:
+    """The pod spec with what only a member of a group has: its environment, TPUs and affinity."""
+    spec = with_environment(tpu.with_tpus(spec, identity, processes), identity)
+    return with_exclusive(spec, identity)
+
+
+def _spec_of(template: Json) -> Json:
+    return template.get("spec") or {}

@@ -1,8 +1,9 @@
 """The environment by which TPU processes of a group, or of a sub-group, find each other.
 
-The hosts of a pod are the members of its own sub-group (without sub-groups: of its group) that have TPUs, in
-the order of their index, each as often as it has TPU containers. A process's id is its place among them, so
-that ids and hosts agree whatever the shape is.
+Processes that work together are those of one slice: without sub-groups the pods of the group that have TPUs,
+else as many pods in a row as a sub-group has, counted from the leader if it has TPUs, from the first worker if
+not. In every shape that admission accepts (`admission.tpu`) a slice with sub-groups is a sub-group. A process
+is named in its slice as often as its pod has TPU containers, and its id is its place there.
 """
 
 from collections.abc import Iterator
@@ -77,11 +78,13 @@ def with_tpus(spec: Json, identity: Identity, processes: Processes) -> Json:
 
 
 def _seats(identity: Identity, processes: Processes) -> Iterator[tuple[int, int]]:
-    """Index of the pod and of its TPU container, for every TPU process that this pod works with."""
-    for index in range(identity.size):
-        if identity.sub_group_of(index) == identity.sub_group:
-            for at in range(processes.of(index)):
-                yield index, at
+    """Index of the pod and of its TPU container, for every TPU process of this pod's slice."""
+    first = 0 if processes.leader else 1
+    length = identity.sub_group_size or identity.size
+    begin = identity.place.index - (identity.place.index - first) % length
+    for index in range(begin, min(begin + length, identity.size)):
+        for at in range(processes.of(index)):
+            yield index, at
 
 
 def _extended(container: Json, variables: dict[str, str]) -> Json:
