@@ -5,6 +5,7 @@ from collections.abc import Callable
 from typing import Any
 
 from quorate.workloads.lws import tpu
+from quorate.workloads.lws.environment import value_of
 from quorate.workloads.lws.identity import Identity
 from quorate.workloads.lws.keys import group_key, sub_group_key
 from quorate.workloads.lws.names import Place, parent_and_ordinal
@@ -156,7 +157,7 @@ def _group_variables(case: Json) -> Outcome:
 
 
 def _value(case: Json) -> Outcome:
-    got = tpu._value(case["container"], case["env"])
+    got = value_of(case["container"], case["env"])
     return compared("lws_environment", case, got, case["expect_value"] if case["expect_found"] else "")
 
 

@@ -40,3 +40,9 @@ def once(variables: Iterable[Json]) -> list[Json]:
     for variable in variables:
         named.setdefault(variable["name"], variable)
     return list(named.values())
+
+
+def value_of(container: Json, name: str) -> str:
+    """What a variable is set to; nothing if it is not set, or not to a plain text."""
+    found = (variable for variable in container.get("env") or () if variable["name"] == name)
+    return next((str(variable.get("value") or "") for variable in found), "")

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from quorate.api.labels import TPU_RESOURCE
 from quorate.api.meta import Json
-from quorate.workloads.lws.environment import once
+from quorate.workloads.lws.environment import once, value_of
 from quorate.workloads.lws.identity import Identity
 
 WORKER_HOSTNAMES = "TPU_WORKER_HOSTNAMES"
@@ -50,9 +50,9 @@ def _asks(container: Json) -> bool:
 def with_tpus(spec: Json, identity: Identity, processes: Processes) -> Json:
     """The pod spec with its TPU containers told about each other; as it is if the user told them himself."""
     served = asking(spec)
-    if not served or _value(served[0], WORKER_HOSTNAMES) or _value(served[0], WORKER_ID):
+    if not served or value_of(served[0], WORKER_HOSTNAMES) or value_of(served[0], WORKER_ID):
         return spec
-    ports = [_value(container, PROCESS_PORT) or str(FIRST_PORT + at) for at, container in enumerate(served)]
+    ports = [value_of(container, PROCESS_PORT) or str(FIRST_PORT + at) for at, container in enumerate(served)]
     seats = list(_seats(identity, processes))
     hosts = ",".join(identity.host(index) for index, _ in seats)
     addresses = ",".join(f"{identity.host(index)}:{ports[at % len(ports)]}" for index, at in seats)
@@ -91,8 +91,3 @@ def _extended(container: Json, variables: dict[str, str]) -> Json:
     own = container.get("env") or ()
     added = ({"name": name, "value": value} for name, value in variables.items())
     return {**container, "env": once((*own, *added))}
-
-
-def _value(container: Json, name: str) -> str:
-    found = (variable for variable in container.get("env") or () if variable["name"] == name)
-    return next((str(variable.get("value") or "") for variable in found), "")
