@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from quorate.cli.failures import fail
+from quorate.cli.failures import fail, refusals
 from quorate.cli.options import Level, LogLevel
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ def demo(
         shapes = node_shapes(nodes)
     except ShapeError as error:
         raise fail(f"--nodes: {error}", status=2) from error
-    with tempfile.TemporaryDirectory(prefix="quorate-demo-") as scratch:
+    with tempfile.TemporaryDirectory(prefix="quorate-demo-") as scratch, refusals():
         plan = world.Plan(shapes, Path(scratch) / "kubeconfig")
         settled = asyncio.run(_run(plan, folder))
     if not settled:

@@ -8,6 +8,7 @@
 """
 
 import errno
+import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -26,22 +27,39 @@ def fail(message: str, *, remedy: str = "", status: int = UNABLE) -> typer.Exit:
 
 _REMEDIES = {
     errno.ENOSPC: "free some space or choose another --data-dir",
-    errno.EADDRINUSE: "choose another --port, or 0 for any free one",
     errno.EACCES: "choose a path this user may write",
+    errno.EEXIST: "a file stands where a folder is needed; choose another path",
     errno.EROFS: "choose a path on a writable disk",
 }
 
 
 @contextmanager
-def as_one_line() -> Iterator[None]:
-    """Operating system errors that reach the command line are causes with known remedies, not tracebacks."""
+def refusals() -> Iterator[None]:
+    """What starting a cluster or reaching one may fail with; the text of each has the cause and the remedy."""
+    from quorate.embedded.persistence import DataDirectoryError  # noqa: PLC0415 - keeps other commands fast
+    from quorate.embedded.server import AddressError  # noqa: PLC0415 - likewise
+    from quorate.kube.errors import KubeError  # noqa: PLC0415 - likewise
+
     try:
         yield
+    except (AddressError, DataDirectoryError, KubeError) as error:
+        raise fail(str(error)) from error
+
+
+@contextmanager
+def as_one_line() -> Iterator[None]:
+    """Operating system errors that reach the command line are about a path the user gave, not tracebacks."""
+    try:
+        yield
+    except BrokenPipeError:
+        # whoever read the output has seen enough; the interpreter must not flush into the pipe again
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(1)
     except OSError as error:
-        if error.errno not in _REMEDIES:
+        if not error.filename and error.errno not in _REMEDIES:
             raise
         where = f" {error.filename}" if error.filename else ""
-        fail(f"{error.strerror}{where}", remedy=_REMEDIES[error.errno])
+        fail(f"{error.strerror}:{where}", remedy=_REMEDIES.get(error.errno or 0, "choose another path"))
         sys.exit(UNABLE)
     except KeyboardInterrupt:
         sys.exit(130)

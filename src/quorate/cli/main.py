@@ -32,6 +32,6 @@ def version() -> None:
     print(f"quorate {installed('quorate')}")
 
 
-def main() -> None:
+def main(arguments: list[str] | None = None) -> None:
     with failures.as_one_line():
-        app()
+        app(arguments)

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from quorate.cli.failures import fail
+from quorate.cli.failures import refusals
 from quorate.cli.options import SCHEDULER_NAME, Level, LogLevel, Only, SchedulerName
 
 
@@ -18,7 +18,9 @@ def run(  # noqa: PLR0913 - each is an option of the command
     only: Only = None,
     scheduler_name: SchedulerName = SCHEDULER_NAME,
     leader_elect: Annotated[bool, typer.Option(help="Let one of several processes work at a time.")] = False,
-    health_port: Annotated[int, typer.Option(help="For /healthz, /readyz and /metrics; 0 is none.")] = 8080,
+    health_port: Annotated[
+        int, typer.Option(help="For /healthz, /readyz and /metrics; 0 is none.", min=0, max=65535)
+    ] = 8080,
     log_level: LogLevel = Level.INFO,
 ) -> None:
     """Run the controllers on the cluster of a kubeconfig."""
@@ -26,7 +28,6 @@ def run(  # noqa: PLR0913 - each is an option of the command
     from quorate.api.shipped import NAMESPACE  # noqa: PLC0415 - likewise
     from quorate.cli.world import stop_on_signals  # noqa: PLC0415 - likewise
     from quorate.controllers import app, logs  # noqa: PLC0415 - likewise
-    from quorate.kube.errors import KubeError  # noqa: PLC0415 - likewise
     from quorate.kube.kubeconfig import discover  # noqa: PLC0415 - likewise
     from quorate.plan import Ref  # noqa: PLC0415 - likewise
 
@@ -43,7 +44,5 @@ def run(  # noqa: PLR0913 - each is an option of the command
         )
         await app.run(discover(kubeconfig, context), settings, stop)
 
-    try:
+    with refusals():
         asyncio.run(work())
-    except KubeError as error:
-        raise fail(str(error)) from error

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from quorate.cli.failures import fail
+from quorate.cli.failures import fail, refusals
 from quorate.cli.options import SCHEDULER_NAME, Level, LogLevel, Only, SchedulerName
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ def up(  # noqa: PLR0913 - each is an option of the command
         str, typer.Option(help='Fake nodes, as in "32x8gpu,rack=8" or "4x8gpu 2x0gpu,name=cpu".')
     ] = DEFAULT_NODES,
     host: Annotated[str, typer.Option(help="Where the API server listens.")] = "127.0.0.1",
-    port: Annotated[int, typer.Option(help="0 takes a free one.")] = 6443,
+    port: Annotated[int, typer.Option(help="0 takes a free one.", min=0, max=65535)] = 6443,
     data_dir: Annotated[
         Path | None, typer.Option(help="Keep everything here; without it nothing outlives the process.")
     ] = None,
@@ -43,8 +43,11 @@ def up(  # noqa: PLR0913 - each is an option of the command
         shapes = node_shapes(nodes)
     except ShapeError as error:
         raise fail(f"--nodes: {error}", status=2) from error
-    settings = app.Settings(only=tuple(only or ()), scheduler_name=scheduler_name) if controllers else None
-    asyncio.run(_up(world.Plan(shapes, kubeconfig, host, port, data_dir, settings)))
+    with refusals():
+        settings = (
+            app.Settings(only=tuple(only or ()), scheduler_name=scheduler_name) if controllers else None
+        )
+        asyncio.run(_up(world.Plan(shapes, kubeconfig, host, port, data_dir, settings)))
 
 
 async def _up(plan: "world.Plan") -> None:

@@ -4,6 +4,7 @@
 """
 
 import asyncio
+import errno
 import logging
 import ssl
 
@@ -114,14 +115,23 @@ def _attributes(user: User, verb: str, path: ResourcePath) -> Attributes:
     return Attributes(user, verb, path.group, path.plural, path.subresource, path.name, namespace)
 
 
+_REMEDIES = {
+    errno.EADDRINUSE: (
+        "another program listens there",
+        "stop it or choose another port (0 takes a free one)",
+    ),
+    errno.EADDRNOTAVAIL: ("this machine has no such address", "choose one of its own, such as 127.0.0.1"),
+    errno.EACCES: ("this user may not", "choose a port from 1024 on (0 takes a free one)"),
+}
+
+
 class AddressError(Exception):
     """The server cannot listen where it was asked to."""
 
-    def __init__(self, host: str, port: int, cause: OSError) -> None:
-        super().__init__(
-            f"cannot listen on {host}:{port}: {cause.strerror or cause}; "
-            "stop the program that uses the port or choose another one (0 takes a free one)"
-        )
+    def __init__(self, host: str, port: int, error: OSError) -> None:
+        unresolved = (error.strerror or str(error), "choose an address of this machine, such as 127.0.0.1")
+        cause, remedy = _REMEDIES.get(error.errno or 0, unresolved)
+        super().__init__(f"cannot listen on {host}:{port}: {cause}; {remedy}")
 
 
 def _verb(request: web.BaseRequest, path: ResourcePath) -> str:
