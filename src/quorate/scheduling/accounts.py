@@ -1,7 +1,7 @@
 """What every queue holds while a cycle decides: charged along the whole lineage, forked with the trial."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -15,22 +15,24 @@ class Accounts:
     lineage: Ints
     allocated: Ints
     protected: Ints  # the part held by members that may not be victims
+    _rows: dict[int, Ints] = field(default_factory=dict)  # by queue: itself and all above it
 
     def fork(self) -> "Accounts":
-        return Accounts(self.lineage, self.allocated.copy(), self.protected.copy())
+        return Accounts(self.lineage, self.allocated.copy(), self.protected.copy(), self._rows)
 
     def charge(self, queue: int, amount: Ints, *, protected: Ints | None = None) -> None:
         """Add an amount (negative gives back) to a queue and all queues above it; no queue, no account."""
-        rows = self._rows(queue)
+        rows = self.rows(queue)
         self.allocated[rows] += amount
         if protected is not None:
             self.protected[rows] += protected
 
-    def _rows(self, queue: int) -> Ints:
-        if queue == NONE:
-            return np.empty(0, dtype=np.int64)
-        rows: Ints = self.lineage[queue][self.lineage[queue] != NONE]
-        return rows
+    def rows(self, queue: int) -> Ints:
+        """The queue and all queues above it."""
+        if queue not in self._rows:
+            line = self.lineage[queue] if queue != NONE else np.empty(0, dtype=np.int64)
+            self._rows[queue] = line[line != NONE]
+        return self._rows[queue]
 
 
 def open_accounts(snapshot: Snapshot, protected: Bools) -> Accounts:

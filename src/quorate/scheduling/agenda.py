@@ -3,7 +3,10 @@
 `placement` expands goals, `growth` makes the first ones, `decide` commits the draft that won.
 """
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
 
 from quorate.scheduling.snapshot import NONE, Ints
 from quorate.scheduling.topology import ANYWHERE, Place
@@ -88,12 +91,13 @@ class Step:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Draft:
-    """What a search has put where; `free` is None while nothing was put yet."""
+    """What a search has put where; `left` is what is free on the nodes that it touched."""
 
-    free: Ints | None
-    added: dict[int, int]  # members by group
-    used: dict[tuple[int, int], int]  # pods by leaf and shape
-    places: dict[int, Place]
+    touched: Ints = field(default_factory=lambda: np.empty(0, dtype=np.int64))  # sorted
+    left: Ints = field(default_factory=lambda: np.empty((0, 0), dtype=np.int64))  # [R, touched]
+    added: Mapping[int, int] = field(default_factory=dict)  # members by group
+    used: Mapping[tuple[int, int], int] = field(default_factory=dict)  # pods by leaf and shape
+    places: Mapping[int, Place] = field(default_factory=dict)
     steps: tuple[Step, ...] = ()
 
 

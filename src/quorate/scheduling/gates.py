@@ -10,7 +10,7 @@ import numpy as np
 
 from quorate.scheduling.accounts import Accounts
 from quorate.scheduling.fairness import Shares
-from quorate.scheduling.snapshot import NONE, Floats, Ints
+from quorate.scheduling.snapshot import Floats, Ints
 
 
 class Gate(StrEnum):
@@ -36,9 +36,13 @@ def check(
     accounts: Accounts, shares: Shares, queue: int, requested: Ints, *, protected: Ints | None = None
 ) -> Stop | None:
     """The first queue from the leaf upward that cannot take the request; `protected` is its core part."""
-    for row in accounts.lineage[queue].tolist():
-        if row == NONE:
-            break
+    rows = accounts.rows(queue)
+    over = accounts.allocated[rows] + requested > shares.limit[rows]
+    if protected is not None:
+        over |= accounts.protected[rows] + protected > shares.quota[rows]
+    if not over.any():
+        return None
+    for row in rows.tolist():
         stop = _first(Gate.LIMIT, row, shares.limit[row], accounts.allocated[row], requested)
         if stop is None and protected is not None:
             stop = _first(Gate.QUOTA, row, shares.quota[row], accounts.protected[row], protected)

@@ -7,8 +7,9 @@ The smaller key goes first; `Turns` draws gangs in that order while the accounts
 from collections.abc import Sequence
 from enum import IntEnum
 from heapq import heappop, heappush
-from math import inf
 from typing import NamedTuple
+
+import numpy as np
 
 from quorate.scheduling.accounts import Accounts
 from quorate.scheduling.fairness import Shares
@@ -37,7 +38,11 @@ class Ranking:
         self._quota: list[list[float]] = shares.quota.tolist()
         self._fair: list[list[float]] = shares.fair.tolist()
         self._ceiling: list[list[float]] = shares.allocatable.tolist()
-        self._total: list[float] = shares.total.tolist()
+        self._width = [sum(row) for row in self._ceiling]
+        # Where a queue has no bound, it is measured against the whole cluster.
+        self._measure: list[list[float]] = np.where(
+            np.isinf(shares.allocatable), shares.total, shares.allocatable
+        ).tolist()
         self._priority: list[float] = priority.tolist()
         self._created: list[float] = created.tolist()
 
@@ -47,31 +52,29 @@ class Ranking:
         First who is not beyond its share in everything, then who stays in quota with the gang, then priority,
         then who holds nothing it may not hold, then by the fraction held with and without the gang.
         """
-        after = [has + asks for has, asks in zip(held, requested, strict=True)]
-        ceiling = self._ceiling[queue]
+        cpu, memory, gpu = held
+        after = (cpu + requested[0], memory + requested[1], gpu + requested[2])
+        fair, quota, ceiling = self._fair[queue], self._quota[queue], self._ceiling[queue]
         return (
-            all(has > fair for has, fair in zip(held, self._fair[queue], strict=True)),
-            any(amount > quota for amount, quota in zip(after, self._quota[queue], strict=True)),
+            cpu > fair[0] and memory > fair[1] and gpu > fair[2],
+            after[0] > quota[0] or after[1] > quota[1] or after[2] > quota[2],
             -self._priority[queue],
-            any(bound == 0 and has > 0 for bound, has in zip(ceiling, held, strict=True)),
-            self._dominant(ceiling, after),
-            self._dominant(ceiling, held),
-            sum(ceiling),
+            0 in ceiling and any(bound == 0 and has > 0 for bound, has in zip(ceiling, held, strict=True)),
+            self.dominant(queue, after),
+            self.dominant(queue, held),
+            self._width[queue],
             self._created[queue],
             queue,
         )
 
     def dominant(self, queue: int, held: Amounts) -> float:
         """The largest fraction of what the queue may hold that `held` is, over the resources."""
-        return self._dominant(self._ceiling[queue], held)
-
-    def _dominant(self, ceiling: Amounts, held: Amounts) -> float:
-        return max(map(_fraction, held, ceiling, self._total))
+        cpu, memory, gpu = self._measure[queue]
+        return max(_fraction(held[0], cpu), _fraction(held[1], memory), _fraction(held[2], gpu))
 
 
-def _fraction(held: float, bound: float, total: float) -> float:
-    """Of the bound, of the whole cluster if there is none; what may not be held weighs a thousand times."""
-    ceiling = total if bound == inf else bound
+def _fraction(held: float, ceiling: float) -> float:
+    """What may not be held weighs a thousand times."""
     return held / ceiling if ceiling > 0 else held * 1000.0
 
 
@@ -97,6 +100,7 @@ class Turns:
         # Siblings under their parent by key; an entry counts only if it carries the queue's current version.
         self._siblings: dict[int, list[tuple[QueueKey, int, int]]] = {}
         self._version = [0] * len(self._lineage)
+        self._changed: dict[int, None] = {}  # queues to judge again before the next draw
 
     def push(self, queue: int, waiting: Waiting) -> None:
         heappush(self._gangs.setdefault(queue, []), waiting)
@@ -104,19 +108,25 @@ class Turns:
 
     def pop(self) -> Waiting | None:
         """The gang whose turn it is, or none if nobody waits."""
-        queue = self._first(_TOP)
-        if queue is None:
+        for queue in self._changed:
+            self._judge(queue)
+        self._changed.clear()
+        at = self._first(_TOP)
+        if at is None:
             return None
-        while not self._gangs.get(queue):
-            below = self._first(queue)
+        while not self._gangs.get(at):
+            below = self._first(at)
             assert below is not None, "a queue is offered only while a gang waits in it"
-            queue = below
-        waiting = heappop(self._gangs[queue])
-        self.refresh(queue)
+            at = below
+        waiting = heappop(self._gangs[at])
+        self.refresh(at)
         return waiting
 
     def refresh(self, queue: int) -> None:
-        """Judge a queue and all above it again."""
+        """Judge a queue and all above it again, before the next draw."""
+        self._changed[queue] = None
+
+    def _judge(self, queue: int) -> None:
         lineage = self._lineage[queue]
         for depth, row in enumerate(lineage):
             self._version[row] += 1

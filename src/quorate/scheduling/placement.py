@@ -9,16 +9,17 @@
 
 from collections.abc import Iterator
 from dataclasses import replace
-from itertools import pairwise
+from functools import cached_property
 
 import numpy as np
 
 from quorate.scheduling import gang, neighbours, topology
 from quorate.scheduling.agenda import Add, Agenda, Choose, Draft, Found, Goal, Inside, Put, Reach, Start, Step
+from quorate.scheduling.column import Column, View
 from quorate.scheduling.filling import even, fill, splits
 from quorate.scheduling.snapshot import NONE, Bools, Floats, Ints
-from quorate.scheduling.topology import Place
-from quorate.scheduling.trial import Trial
+from quorate.scheduling.topology import Demand, Place
+from quorate.scheduling.trial import Trial, distinct
 
 State = tuple[Agenda, Draft]
 
@@ -38,14 +39,13 @@ class Search:
         self._fill = even if spreads else fill
         self._root = root
         self._signatures: dict[int, gang.Signature] = {}
-        self._masks: dict[Place, Bools] = {}
 
     def run(self, goals: list[Goal], limit: int) -> Found:
         """The first draft that meets all goals."""
         agenda: Agenda = None
         for goal in reversed(goals):
             agenda = (goal, agenda)
-        stack: list[Iterator[State]] = [iter([(agenda, Draft(None, {}, {}, {}))])]
+        stack: list[Iterator[State]] = [iter([(agenda, Draft())])]
         seen: set[object] = set()
         states = 0
         while stack:
@@ -98,7 +98,7 @@ class Search:
                 yield (replace(goal, place=place, above=tuple(others)), rest), settled
 
     def _every(self, level: int, place: Place) -> Iterator[int]:
-        return topology.candidates(self.trial, level, self._mask(place), [])
+        return topology.candidates(self.trial, level, place, [])
 
     def _start(self, goal: Start, rest: Agenda, draft: Draft) -> Iterator[State]:
         if goal.above:
@@ -120,7 +120,7 @@ class Search:
             yield from at_home.tolist()
             return
         demands = self._demands(goal.group, draft)
-        yield from topology.candidates(self.trial, level, self._mask(goal.place), demands)
+        yield from topology.candidates(self.trial, level, goal.place, demands)
 
     def _inside(self, goal: Inside, rest: Agenda, draft: Draft) -> Iterator[State]:
         draft = replace(draft, places={**draft.places, goal.group: goal.place})
@@ -214,13 +214,20 @@ class Search:
                     yield mix
 
     def _put(self, goal: Put, rest: Agenda, draft: Draft) -> Iterator[State]:
-        counts, scores = self._room(goal, draft)
+        view = self._view(goal.shape, draft)
+        if not (goal.place or self.is_exact) and self._is_plain(goal):
+            yield from self._packed(goal, rest, draft, view.fill(goal.count))
+            return
+        nodes = topology.nodes_of(self.trial.snapshot, goal.place) if goal.place else self._every_node
+        counts, scores = view.counts(nodes), self._scores(goal, view.column)[nodes]
         if goal.shape in self.trial.coupled:
             there = self._occupants(draft)
-            counts = np.where(neighbours.allowed(self.trial.snapshot, goal.shape, there), counts, 0)
-            scores = scores + NEIGHBOUR * neighbours.preferred(self.trial.snapshot, goal.shape, there)
+            counts = np.where(neighbours.allowed(self.trial.snapshot, goal.shape, there)[nodes], counts, 0)
+            near = neighbours.preferred(self.trial.snapshot, goal.shape, there)[nodes]
+            scores = scores + NEIGHBOUR * near
             if not neighbours.is_by_host(self.trial.snapshot, goal.shape):
-                yield from self._put_one(goal, rest, draft, np.where(counts > 0, scores, -np.inf))
+                scores = np.where(counts > 0, scores, -np.inf)
+                yield from self._put_one(goal, rest, draft, nodes, scores)
                 return
             counts = np.minimum(counts, 1)
         if int(counts.sum()) < goal.count:
@@ -228,57 +235,60 @@ class Search:
         if self.is_exact:
             order = np.flatnonzero(counts)
             order = order[np.argsort(-scores[order], kind="stable")]
-            for nodes, taken in splits(counts, order, self._twins(order, draft), goal.count):
-                step = Step(goal.leaf, goal.shape, nodes, taken)
+            twins = self._twins(nodes[order], draft)
+            for at, taken in splits(counts, order, twins, goal.count):
+                step = Step(goal.leaf, goal.shape, nodes[at], taken)
                 yield rest, self._extended(draft, step, is_last=rest is None)
             return
         found = self._fill(counts, scores, goal.count)
+        yield from self._packed(goal, rest, draft, found and (nodes[found[0]], found[1]))
+
+    def _packed(
+        self, goal: Put, rest: Agenda, draft: Draft, found: tuple[Ints, Ints] | None
+    ) -> Iterator[State]:
+        """The one state after a bulk packing."""
         if found is not None:
             self.lost_packings |= rest is not None
-            step = Step(goal.leaf, goal.shape, *found)
-            yield rest, self._extended(draft, step, is_last=rest is None)
+            yield rest, self._extended(draft, Step(goal.leaf, goal.shape, *found), is_last=rest is None)
 
-    def _put_one(self, goal: Put, rest: Agenda, draft: Draft, scores: Floats) -> Iterator[State]:
+    def _put_one(self, goal: Put, rest: Agenda, draft: Draft, nodes: Ints, scores: Floats) -> Iterator[State]:
         """One pod at a time: where it goes decides where the next may go."""
         self.lost_packings |= rest is not None
         later = (replace(goal, count=goal.count - 1), rest) if goal.count > 1 else rest
-        for node in np.argsort(-scores, kind="stable").tolist():
-            if scores[node] == -np.inf:
+        for at in np.argsort(-scores, kind="stable").tolist():
+            if scores[at] == -np.inf:
                 return
-            step = Step(goal.leaf, goal.shape, np.array([node]), np.array([1]))
+            step = Step(goal.leaf, goal.shape, nodes[at : at + 1], np.array([1]))
             yield later, self._extended(draft, step, is_last=later is None)
 
     def _occupants(self, draft: Draft) -> neighbours.Occupants:
         drafted = ((step.shape, step.nodes, step.counts) for step in draft.steps)
         return neighbours.occupants(self.trial.snapshot, self.trial.state, self.trial.node, drafted)
 
-    def _room(self, goal: Put, draft: Draft) -> tuple[Ints, Floats]:
-        column = self.trial.column(goal.shape, now=self.now)
-        counts = column.counts if draft.free is None else self.trial.counts(goal.shape, draft.free)
-        if goal.place:
-            counts = np.where(self._mask(goal.place), counts, 0)
-        scores = self._drawn(goal, column.scores)
-        if goal.toward != NONE:
-            of_node = self.trial.snapshot.levels[goal.toward].of_node
-            size = len(self.trial.snapshot.levels[goal.toward].domains) + 1
-            known = np.where(self._mask(goal.place), column.counts, 0).astype(np.float64)
-            room = np.bincount(of_node + 1, weights=known, minlength=size)
-            scores = scores + DOMAIN * np.argsort(np.argsort(room, kind="stable"))[of_node + 1]
-        return counts, scores
+    def _is_plain(self, goal: Put) -> bool:
+        """Whether nothing but the column decides where the pods go."""
+        held = self.trial.snapshot.pods.nominated[self.trial.pending(goal.leaf)]
+        return (
+            self._fill is fill
+            and goal.toward == NONE
+            and goal.shape not in self.trial.coupled
+            and not (held != NONE).any()
+        )
 
-    def _counts(self, shape: int, draft: Draft) -> Ints:
-        if draft.free is None:
-            return self.trial.column(shape, now=self.now).counts
-        return self.trial.counts(shape, draft.free)
+    def _view(self, shape: int, draft: Draft) -> View:
+        column = self.trial.column(shape, now=self.now)
+        if not len(draft.touched):
+            return View.untouched(column)
+        return View(column, draft.touched, self.trial.counts(shape, draft.left, draft.touched))
 
     def _extended(self, draft: Draft, step: Step, *, is_last: bool) -> Draft:
         """The draft with one more step; after the last one nobody asks what is free."""
         if is_last:
             return replace(draft, steps=(*draft.steps, step))
-        free = (self.trial.free(now=self.now) if draft.free is None else draft.free).copy()
+        touched = distinct([draft.touched, step.nodes])
+        left = self._free(touched, draft)
         request = self.trial.snapshot.requests[step.shape]
-        for resource in np.flatnonzero(request).tolist():
-            free[resource][step.nodes] -= request[resource] * step.counts
+        left[:, np.searchsorted(touched, step.nodes)] -= request[:, None] * step.counts
         total = int(step.counts.sum())
         added = dict(draft.added)
         row = step.leaf
@@ -287,7 +297,26 @@ class Search:
             row = int(self.trial.snapshot.groups.parent[row])
         key = (step.leaf, step.shape)
         used = {**draft.used, key: draft.used.get(key, 0) + total}
-        return Draft(free, added, used, draft.places, (*draft.steps, step))
+        return Draft(touched, left, added, used, draft.places, (*draft.steps, step))
+
+    def _free(self, nodes: Ints, draft: Draft) -> Ints:
+        """What the draft leaves free on the nodes, [R, nodes], as an array of its own."""
+        free = self.trial.free(nodes, now=self.now).copy()
+        if len(draft.touched) and len(nodes):
+            at = np.minimum(np.searchsorted(draft.touched, nodes), len(draft.touched) - 1)
+            inside = draft.touched[at] == nodes
+            free[:, inside] = draft.left[:, at[inside]]
+        return free
+
+    def _scores(self, goal: Put, column: Column) -> Floats:
+        scores = self._drawn(goal, column.scores)
+        if goal.toward == NONE:
+            return scores
+        level = self.trial.snapshot.levels[goal.toward]
+        room = column.rooms(goal.toward, level)[:-1]
+        rank = np.append(np.argsort(np.argsort(room, kind="stable")) + 1, 0)
+        ranked: Floats = scores + DOMAIN * rank[level.of_node]
+        return ranked
 
     def _drawn(self, goal: Put, scores: Floats) -> Floats:
         """Draw pods to the seats that a former cycle held for them."""
@@ -305,19 +334,13 @@ class Search:
 
     def _twins(self, order: Ints, draft: Draft) -> Bools:
         """Whether a node of the order is the same in everything as the one before it."""
-        free = self.trial.free(now=self.now) if draft.free is None else draft.free
-        levels = self.trial.snapshot.levels
-        masks = [self.trial.mask(shape) for shape in self._shapes()]
-        same = [False]
-        for one, two in pairwise(order.tolist()):
-            same.append(
-                bool((free[:, one] == free[:, two]).all())
-                and all(level.of_node[one] == level.of_node[two] for level in levels)
-                and all(mask[one] == mask[two] for mask in masks)
-            )
-        return np.array(same[: len(order)], dtype=np.bool_)
+        domains = [level.of_node[order][None] for level in self.trial.snapshot.levels]
+        masks = [self.trial.mask(shape)[order][None].astype(np.int64) for shape in self._shapes()]
+        table = np.concatenate([self._free(order, draft), *domains, *masks])
+        same: Bools = np.append([False], (table[:, 1:] == table[:, :-1]).all(axis=0))
+        return same[: len(order)]
 
-    def _demands(self, group: int, draft: Draft) -> list[tuple[Ints, int]]:
+    def _demands(self, group: int, draft: Draft) -> list[Demand]:
         """What the group cannot do without, shape by shape, the largest first."""
         needed: dict[int, int] = {}
         for leaf in self._needed_leaves(group):
@@ -326,7 +349,7 @@ class Search:
             if missing > 0 and len(shapes) == 1:
                 needed[int(shapes[0])] = needed.get(int(shapes[0]), 0) + missing
         ranked = sorted(needed.items(), key=lambda item: -item[1] * int(self.trial.weight(item[0])))
-        return [(self._counts(shape, draft), count) for shape, count in ranked]
+        return [Demand(self._view(shape, draft), count) for shape, count in ranked]
 
     def _needed_leaves(self, group: int) -> Iterator[int]:
         groups = self.trial.snapshot.groups
@@ -362,14 +385,13 @@ class Search:
             self._signatures[group] = gang.signature(self.trial, group)
         return self._signatures[group]
 
-    def _mask(self, place: Place) -> Bools:
-        if place not in self._masks:
-            self._masks[place] = topology.mask_of(self.trial.snapshot, place)
-        return self._masks[place]
+    @cached_property
+    def _every_node(self) -> Ints:
+        return np.arange(len(self.trial.snapshot.nodes.names))
 
 
 def _key(agenda: Agenda, draft: Draft) -> object:
-    free = b"" if draft.free is None else draft.free.tobytes()
+    free = draft.touched.tobytes(), draft.left.tobytes()
     return agenda, free, tuple(sorted(draft.used.items())), tuple(sorted(draft.places.items()))
 
 

@@ -23,7 +23,7 @@ def binpack(trial: "Trial", shape: int, nodes: Ints | slice) -> Floats:
     """The node with the least left over of the resource that matters for the shape comes first."""
     row, most = _main_resource(trial.snapshot, shape)
     packed: Floats = PACKING * (1.0 - np.maximum(trial.future[row][nodes], 0) / most)
-    return packed + _steady(trial.snapshot, shape, nodes)
+    return packed + _steady(trial, shape)[nodes]
 
 
 def spread(trial: "Trial", shape: int, nodes: Ints | slice) -> Floats:
@@ -31,24 +31,28 @@ def spread(trial: "Trial", shape: int, nodes: Ints | slice) -> Floats:
     row, _ = _main_resource(trial.snapshot, shape)
     capacity = np.maximum(trial.snapshot.nodes.allocatable[row][nodes], 1)
     free: Floats = np.maximum(trial.future[row][nodes], 0) / capacity
-    return free + _steady(trial.snapshot, shape, nodes)
+    return free + _steady(trial, shape)[nodes]
 
 
 def _main_resource(snapshot: Snapshot, shape: int) -> tuple[int, int]:
     """GPU if the shape asks for any, else CPU; and the most that one node has of it."""
     row = GPU if snapshot.requests[shape, GPU] else CPU
-    return row, max(1, int(snapshot.nodes.allocatable[row].max(initial=1)))
+    return row, snapshot.nodes.largest[row]
 
 
-def _steady(snapshot: Snapshot, shape: int, nodes: Ints | slice) -> Floats:
-    """The parts that placing pods does not change."""
-    gpus = snapshot.nodes.allocatable[GPU][nodes]
+def _steady(trial: "Trial", shape: int) -> Floats:
+    """The parts that placing pods does not change, of all nodes."""
+    known = trial.memory.get(("steady", shape))
+    if known is None:
+        known = trial.memory["steady", shape] = _steady_of(trial.snapshot, shape)
+    return known
+
+
+def _steady_of(snapshot: Snapshot, shape: int) -> Floats:
+    gpus = snapshot.nodes.allocatable[GPU]
     score: Floats = np.zeros(gpus.shape) if snapshot.requests[shape, GPU] else KIND * (gpus == 0)
     preferences = snapshot.shapes[shape].node_preferences
     total = sum(abs(preference.weight) for preference in preferences) or 1
     for preference in preferences:
-        score = (
-            score
-            + PREFERENCE * preference.weight / total * matches_term(snapshot.nodes, preference.term)[nodes]
-        )
+        score = score + PREFERENCE * preference.weight / total * matches_term(snapshot.nodes, preference.term)
     return score

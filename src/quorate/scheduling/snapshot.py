@@ -12,6 +12,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from enum import IntEnum
+from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
@@ -73,6 +74,12 @@ class Nodes:
     labels: dict[str, Labels]
     foreign: Ints  # [R] held by pods that no gang of ours owns, on schedulable nodes
 
+    @cached_property
+    def largest(self) -> list[int]:
+        """The most that one node has of each resource."""
+        most: list[int] = self.allocatable.max(axis=1, initial=1).tolist()
+        return most
+
 
 @dataclass(frozen=True, eq=False)
 class Level:
@@ -87,6 +94,21 @@ class Level:
     alias: str
     domains: tuple[str, ...]  # display names, `zone-a/rack-1`
     of_node: Ints  # [N]
+
+    def nodes(self, domain: int) -> Ints:
+        """The nodes of a domain, in order."""
+        order, first = self._by_domain
+        return order[first[domain] : first[domain + 1]]
+
+    @cached_property
+    def sizes(self) -> Ints:
+        """How many nodes each domain has."""
+        return np.diff(self._by_domain[1])
+
+    @cached_property
+    def _by_domain(self) -> tuple[Ints, Ints]:
+        order = np.argsort(self.of_node, kind="stable")
+        return order, np.searchsorted(self.of_node[order], np.arange(len(self.domains) + 1))
 
 
 @dataclass(frozen=True, eq=False)

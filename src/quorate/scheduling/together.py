@@ -38,8 +38,7 @@ def _places(trial: Trial, row: int, place: Place) -> Iterator[Place]:
         if level == NONE:
             yield place
             continue
-        inside = topology.mask_of(trial.snapshot, place)
-        domains = topology.candidates(trial, level, inside, [])
+        domains = topology.candidates(trial, level, place, [])
         taken = composite.pods_beside(trial, row, level)
         for domain in sorted(domains, key=lambda domain: taken[domain]):
             yield (*place, (level, domain))

@@ -5,15 +5,25 @@ domain of that level. Preferred tries the deepest level first and degrades level
 of a level the fullest that still suffices comes first. A group with running members stays where they are.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
 
 import numpy as np
 
+from quorate.scheduling.column import View
 from quorate.scheduling.snapshot import NONE, UNKNOWN, Bools, Floats, Ints, Snapshot, State
 from quorate.scheduling.trial import Trial
 
+NOBODY: Ints = np.empty(0, dtype=np.int64)
 Place = tuple[tuple[int, int], ...]
 ANYWHERE: Place = ()
+
+
+class Demand(NamedTuple):
+    """Pods of one shape: what each node takes, and how many there are; of several the largest comes first."""
+
+    view: View
+    pods: int
 
 
 def mask_of(snapshot: Snapshot, place: Place) -> Bools:
@@ -22,6 +32,15 @@ def mask_of(snapshot: Snapshot, place: Place) -> Bools:
     for level, domain in place:
         mask &= snapshot.levels[level].of_node == domain
     return mask
+
+
+def nodes_of(snapshot: Snapshot, place: Place) -> Ints:
+    """The nodes of a place that is not the whole cluster, in order."""
+    *others, (level, domain) = place
+    nodes = snapshot.levels[level].nodes(domain)
+    for upper, wanted in others:
+        nodes = nodes[snapshot.levels[upper].of_node[nodes] == wanted]
+    return nodes
 
 
 def tried_levels(snapshot: Snapshot, group: int) -> list[int]:
@@ -68,23 +87,28 @@ def place_of(trial: Trial, group: int) -> Place:
     return place
 
 
-def candidates(trial: Trial, level: int, inside: Bools, demands: list[tuple[Ints, int]]) -> Iterator[int]:
-    """Domains of a level that could hold each demand by itself, fullest first.
-
-    A demand is how many pods each node takes, and how many pods there are; the largest demand comes first.
-    """
-    of_node = trial.snapshot.levels[level].of_node
-    size = len(trial.snapshot.levels[level].domains)
-    nodes = np.flatnonzero(inside & (of_node != NONE))
-    domains = of_node[nodes]
-    able = np.bincount(domains, minlength=size) > 0
+def candidates(trial: Trial, level: int, place: Place, demands: Sequence[Demand]) -> Iterator[int]:
+    """Domains of a level inside a place that could hold each demand by itself, fullest first."""
+    laid = trial.snapshot.levels[level]
+    nodes = nodes_of(trial.snapshot, place) if place else NOBODY
+    domains = laid.of_node[nodes]
+    nodes, domains = nodes[domains != NONE], domains[domains != NONE]
+    size = len(laid.domains)
+    able = np.bincount(domains, minlength=size) > 0 if place else laid.sizes > 0
     room: Floats = np.zeros(size)
-    for counts, needed in reversed(demands):
-        sums = np.bincount(domains, weights=counts[nodes].astype(np.float64), minlength=size)
-        room = sums.astype(np.float64)
-        able &= room >= needed
+    for demand in reversed(demands):
+        if place:
+            weights = demand.view.counts(nodes).astype(np.float64)
+            room = np.bincount(domains, weights=weights, minlength=size).astype(np.float64)
+        else:
+            room = demand.view.rooms(level, laid).astype(np.float64)
+        able &= room >= demand.pods
     found = np.flatnonzero(able)
-    yield from found[np.argsort(room[found], kind="stable")].tolist()
+    if len(found):
+        first = int(room[found].argmin())
+        yield int(found[first])
+        order = np.argsort(room[found], kind="stable")
+        yield from found[order[1:]].tolist()
 
 
 def _top(snapshot: Snapshot, level: int) -> int:

@@ -4,7 +4,7 @@
 2. `idle` is free now; `future` is free once the pods being deleted are gone and the held seats are taken. A
    pod that is placed now takes from both, one that waits takes from `future` only.
 3. `place` takes pods of one gang at a time, `evict` of any.
-4. Capacity per shape is a column kept up to date for touched nodes only (`capacity`).
+4. Capacity per shape is a column kept up to date for touched nodes only (`column`).
 5. `accounts` follows: what each queue holds, and what of it may not be taken away.
 """
 
@@ -17,6 +17,7 @@ import numpy as np
 
 from quorate.scheduling import neighbours
 from quorate.scheduling.accounts import open_accounts
+from quorate.scheduling.column import Column
 from quorate.scheduling.snapshot import (
     CPU,
     GPU,
@@ -31,21 +32,12 @@ from quorate.scheduling.snapshot import (
 )
 
 EVERY = slice(None)
+FEW = 128
 # Plain numbers: reading an enum member costs more than comparing with it, and these run once per gang.
 SEMI, NON = int(Preemptibility.SEMI), int(Preemptibility.NON)
 WAITS, HOLDS, LEAVES = int(State.PENDING), int(State.ACTIVE), int(State.RELEASING)
 Mask = Callable[[Snapshot, int], Bools]
 Score = Callable[["Trial", int, Ints | slice], Floats]
-
-
-@dataclass(slots=True)
-class Column:
-    """How many more pods of one shape each node takes, and how good each node is for one."""
-
-    counts: Ints
-    scores: Floats
-    position: int  # how much of the touch log is in it
-    is_shared: bool = False  # another fork reads it too
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -75,6 +67,8 @@ class Trial:
         self._mask = mask
         self._score = score
         self._masks: dict[int, Bools] = {}
+        self._asks: dict[int, tuple[Ints, Ints]] = {}  # by shape: rows of resources, amounts as a column
+        self.memory: dict[object, Floats] = {}  # what scorers keep for the whole cycle
         self._columns: dict[tuple[int, bool], Column] = {}
         self._touched: list[Ints] = []
 
@@ -89,17 +83,15 @@ class Trial:
         twin._touched, twin._pending, twin._columns = [], {}, {}
         for key, column in self._columns.items():
             if column.position == len(self._touched):
-                column.is_shared = True
-                twin._columns[key] = replace(column, position=0)
+                twin._columns[key] = column.share()
         return twin
 
     def place(self, pods: Ints, nodes: Ints, *, now: bool, is_core: bool) -> None:
         """Put pods of one gang on nodes, pairwise; `is_core` says that they start their gang."""
         takes = self._takes(pods)
-        for row in np.flatnonzero(takes.any(axis=1)):
-            if now:
-                np.subtract.at(self.idle[row], nodes, takes[row])
-            np.subtract.at(self.future[row], nodes, takes[row])
+        if now:
+            np.subtract.at(self.idle.T, nodes, takes.T)
+        np.subtract.at(self.future.T, nodes, takes.T)
         self.placements.append(Placement(pods, nodes, now, is_core))
         self.node[pods] = nodes
         self.state[pods] = HOLDS
@@ -192,30 +184,22 @@ class Trial:
         """Whether anything will be freed that is not free now."""
         return bool((self.future > self.idle).any())
 
-    def free(self, *, now: bool) -> Ints:
-        """What is free on each node, [R, N]."""
-        return np.minimum(self.idle, self.future) if now else self.future
+    def free(self, nodes: Ints | slice = EVERY, *, now: bool) -> Ints:
+        """What is free on the nodes, [R, nodes]; not to be written to."""
+        free = self.future[:, nodes]
+        return np.minimum(self.idle[:, nodes], free) if now else free
 
     def column(self, shape: int, *, now: bool) -> Column:
         """Counts and scores of a shape, brought up to date for the nodes touched since the last read."""
         known = self._columns.get((shape, now))
         if known is None:
-            column = self._columns[shape, now] = Column(
-                self._fresh_counts(shape, EVERY, now=now),
-                self._score(self, shape, EVERY),
-                len(self._touched),
-            )
-            return column
-        if known.position == len(self._touched):
-            return known
-        if known.is_shared:
-            known = self._columns[shape, now] = Column(
-                known.counts.copy(), known.scores.copy(), known.position
-            )
-        nodes = np.unique(np.concatenate(self._touched[known.position :]))
-        known.counts[nodes] = self._fresh_counts(shape, nodes, now=now)
-        known.scores[nodes] = self._score(self, shape, nodes)
-        known.position = len(self._touched)
+            counts = self._fresh_counts(shape, EVERY, now=now)
+            score = self._score(self, shape, EVERY)
+            known = self._columns[shape, now] = Column(counts, score, len(self._touched))
+        elif known.position < len(self._touched):
+            nodes = distinct(self._touched[known.position :])
+            counts = self._fresh_counts(shape, nodes, now=now)
+            known.update(nodes, counts, self._score(self, shape, nodes), len(self._touched))
         return known
 
     def mask(self, shape: int) -> Bools:
@@ -226,11 +210,16 @@ class Trial:
 
     def counts(self, shape: int, free: Ints, nodes: Ints | slice = EVERY) -> Ints:
         """How many pods of a shape each of the nodes takes, given what is free on them, [R, nodes]."""
-        request = self.snapshot.requests[shape]
-        counts = np.full(free.shape[1], np.iinfo(np.int64).max, dtype=np.int64)
-        for row in np.flatnonzero(request):
-            np.minimum(counts, free[row] // request[row], out=counts)
+        rows, amounts = self._ask(shape)
+        counts = (free[rows] // amounts).min(axis=0, initial=np.iinfo(np.int64).max)
         return np.where(self.mask(shape)[nodes], np.maximum(counts, 0), 0)
+
+    def _ask(self, shape: int) -> tuple[Ints, Ints]:
+        if shape not in self._asks:
+            request = self.snapshot.requests[shape]
+            rows = np.flatnonzero(request)
+            self._asks[shape] = rows, request[rows, None]
+        return self._asks[shape]
 
     def weight(self, shape: int) -> int:
         """The size of a pod for ordering: GPUs first, then CPU."""
@@ -238,8 +227,7 @@ class Trial:
         return int(request[GPU]) * 1_000_000 + int(request[CPU])
 
     def _fresh_counts(self, shape: int, nodes: Ints | slice, *, now: bool) -> Ints:
-        free = self.future[:, nodes]
-        return self.counts(shape, np.minimum(self.idle[:, nodes], free) if now else free, nodes)
+        return self.counts(shape, self.free(nodes, now=now), nodes)
 
     def _takes(self, pods: Ints) -> Ints:
         takes: Ints = self.snapshot.requests[self.snapshot.pods.shape[pods]].T
@@ -268,6 +256,14 @@ class Trial:
                 self._pending.pop(row, None)
             rows = self.snapshot.groups.parent[rows]
             rows = rows[rows != NONE]
+
+
+def distinct(parts: list[Ints]) -> Ints:
+    """Every number in the parts once, sorted; a set is quicker than sorting while there are few."""
+    numbers = parts[0] if len(parts) == 1 else np.concatenate(parts)
+    if len(numbers) > FEW:
+        return np.unique(numbers)
+    return np.array(sorted(set(numbers.tolist())), dtype=np.int64)
 
 
 def _protected(snapshot: Snapshot) -> Bools:
