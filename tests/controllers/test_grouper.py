@@ -7,15 +7,16 @@ from typing import Any
 import msgspec
 import pytest
 
-from quorate.api.core import POD, PRIORITY_CLASS, Pod, PriorityClass
+from quorate.api.core import CONFIG_MAP, POD, PRIORITY_CLASS, ConfigMap, Pod, PriorityClass
 from quorate.api.meta import Json
 from quorate.api.podgroup import POD_GROUP, PodGroup
+from quorate.controllers.empty import PATIENCE_SECONDS
 from quorate.controllers.grouper import Grouper
 from quorate.controllers.runtime import Step
 from quorate.grouping.subject import Settings
 from quorate.kube.caches import Caches
 from quorate.kube.resources import Scope
-from quorate.plan import Apply, Emit, Patch
+from quorate.plan import Apply, Emit, Patch, Ref
 from tests.fakes.api_server import Reply, ScriptedServer, scripted_client, status
 
 BATCH = "/apis/batch/v1"
@@ -29,12 +30,18 @@ JOB_BODY: Json = {
 }
 
 
+DEFAULTS = Ref(kind=CONFIG_MAP, namespace="default", name="kinds")
+
+
 class Stage:
     def __init__(self, server: ScriptedServer, caches: Caches, grouper: Grouper) -> None:
         self.server = server
         self.grouper = grouper
         self.pods = caches.of(Scope(kind=POD), Pod)
         self.groups = caches.of(Scope(kind=POD_GROUP), PodGroup)
+        self.maps = caches.of(
+            Scope(kind=CONFIG_MAP, namespace="default", fields="metadata.name=kinds"), ConfigMap
+        )
         caches.of(Scope(kind=PRIORITY_CLASS), PriorityClass).put(
             msgspec.convert({"metadata": {"name": "train"}, "value": 50}, PriorityClass)
         )
@@ -57,7 +64,7 @@ def on_stage(test: Callable[[Stage], Awaitable[None]]) -> None:
         async with scripted_client(attempts=1) as (server, client):
             caches = Caches(client)
             server.on("GET", BATCH, Reply(body=JOBS))
-            await test(Stage(server, caches, Grouper(client, caches, Settings())))
+            await test(Stage(server, caches, Grouper(client, caches, Settings(), DEFAULTS)))
 
     asyncio.run(check())
 
@@ -147,5 +154,37 @@ def test_a_deleted_gang_is_made_again() -> None:
         await stage.step()
         stage.groups.drop(("default", apply.target.name))
         assert isinstance((await stage.step()).plan.changes[0], Apply)
+
+    on_stage(check)
+
+
+def test_changed_defaults_of_a_kind_take_effect_without_a_pod_event() -> None:
+    async def check(stage: Stage) -> None:
+        stage.server.on("GET", JOB, Reply(body=JOB_BODY))
+        stage.pod("a")
+        (before, *_) = (await stage.step()).plan.changes
+        text = '[{"typeName": "Job", "group": "batch", "preemptibility": "non-preemptible"}]'
+        found = {"metadata": {"name": "kinds", "namespace": "default"}, "data": {"types": text}}
+        stage.maps.put(msgspec.convert(found, ConfigMap))
+        (after, *_) = (await stage.step()).plan.changes
+        assert isinstance(before, Apply)
+        assert isinstance(after, Apply)
+        assert "preemptibility" not in before.body["spec"]
+        assert after.body["spec"]["preemptibility"] == "non-preemptible"
+
+    on_stage(check)
+
+
+def test_a_gang_without_pods_is_looked_at_again_before_it_goes() -> None:
+    async def check(stage: Stage) -> None:
+        stage.server.on("GET", JOB, Reply(body=JOB_BODY))
+        stage.pod("a")
+        apply = (await stage.step()).plan.changes[0]
+        assert isinstance(apply, Apply)
+        stage.groups.put(msgspec.convert(apply.body, PodGroup))
+        assert (await stage.step()).again_seconds is None
+        stage.pods.drop(("default", "a"))
+        step = await stage.step()
+        assert (step.plan.changes, step.again_seconds) == ((), PATIENCE_SECONDS)
 
     on_stage(check)

@@ -5,8 +5,8 @@ from typing import Annotated
 
 import typer
 
-from quorate.cli.failures import refusals
-from quorate.cli.options import SCHEDULER_NAME, Level, LogLevel, Only, SchedulerName
+from quorate.cli.failures import fail, refusals
+from quorate.cli.options import SCHEDULER_NAME, Level, LogLevel, Mapping, Only, SchedulerName
 
 
 def run(  # noqa: PLR0913 - each is an option of the command
@@ -17,6 +17,10 @@ def run(  # noqa: PLR0913 - each is an option of the command
     context: Annotated[str, typer.Option(help="A context of the kubeconfig.")] = "",
     only: Only = None,
     scheduler_name: SchedulerName = SCHEDULER_NAME,
+    grouping_file: Mapping = None,
+    kind_defaults: Annotated[
+        str, typer.Option(help="NAMESPACE/NAME of the ConfigMap with the defaults of kinds.")
+    ] = "quorate-system/quorate-kind-defaults",
     leader_elect: Annotated[bool, typer.Option(help="Let one of several processes work at a time.")] = False,
     health_port: Annotated[
         int, typer.Option(help="For /healthz, /readyz and /metrics; 0 is none.", min=0, max=65535)
@@ -24,14 +28,19 @@ def run(  # noqa: PLR0913 - each is an option of the command
     log_level: LogLevel = Level.INFO,
 ) -> None:
     """Run the controllers on the cluster of a kubeconfig."""
-    from quorate.api.core import LEASE  # noqa: PLC0415 - keeps `quorate --help` fast
+    from quorate.api.core import CONFIG_MAP, LEASE  # noqa: PLC0415 - keeps `quorate --help` fast
     from quorate.api.shipped import NAMESPACE  # noqa: PLC0415 - likewise
+    from quorate.cli.groupers import extensions  # noqa: PLC0415 - likewise
     from quorate.cli.world import stop_on_signals  # noqa: PLC0415 - likewise
     from quorate.controllers import app, logs  # noqa: PLC0415 - likewise
     from quorate.kube.kubeconfig import discover  # noqa: PLC0415 - likewise
     from quorate.plan import Ref  # noqa: PLC0415 - likewise
 
     logs.set_up(log_level.value)
+    found = extensions(grouping_file)
+    where, _, name = kind_defaults.partition("/")
+    if not where or not name:
+        raise fail(f"--kind-defaults {kind_defaults}: write NAMESPACE/NAME", status=2)
 
     async def work() -> None:
         stop = asyncio.Event()
@@ -39,6 +48,8 @@ def run(  # noqa: PLR0913 - each is an option of the command
         settings = app.Settings(
             only=tuple(only or ()),
             scheduler_name=scheduler_name,
+            extensions=found,
+            kind_defaults=Ref(kind=CONFIG_MAP, namespace=where, name=name),
             lease=Ref(kind=LEASE, namespace=NAMESPACE, name="quorate") if leader_elect else None,
             health_port=health_port or None,
         )

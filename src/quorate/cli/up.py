@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from quorate.cli.failures import fail, refusals
-from quorate.cli.options import SCHEDULER_NAME, Level, LogLevel, Only, SchedulerName
+from quorate.cli.options import SCHEDULER_NAME, Level, LogLevel, Mapping, Only, SchedulerName
 
 if TYPE_CHECKING:
     from quorate.cli import world
@@ -31,10 +31,12 @@ def up(  # noqa: PLR0913 - each is an option of the command
     controllers: Annotated[bool, typer.Option(help="Run Quorate's controllers too.")] = True,
     only: Only = None,
     scheduler_name: SchedulerName = SCHEDULER_NAME,
+    grouping_file: Mapping = None,
     log_level: LogLevel = Level.WARNING,
 ) -> None:
     """Start a Kubernetes in this process, with fake GPU nodes and Quorate's controllers on it."""
     from quorate.cli import world  # noqa: PLC0415 - keeps `quorate --help` fast
+    from quorate.cli.groupers import extensions  # noqa: PLC0415 - likewise
     from quorate.controllers import app, logs  # noqa: PLC0415 - likewise
     from quorate.embedded.nodes import ShapeError, node_shapes  # noqa: PLC0415 - likewise
 
@@ -44,10 +46,11 @@ def up(  # noqa: PLR0913 - each is an option of the command
     except ShapeError as error:
         raise fail(f"--nodes: {error}", status=2) from error
     with refusals():
-        settings = (
-            app.Settings(only=tuple(only or ()), scheduler_name=scheduler_name) if controllers else None
+        settings = app.Settings(
+            only=tuple(only or ()), scheduler_name=scheduler_name, extensions=extensions(grouping_file)
         )
-        asyncio.run(_up(world.Plan(shapes, kubeconfig, host, port, data_dir, settings)))
+        chosen = settings if controllers else None
+        asyncio.run(_up(world.Plan(shapes, kubeconfig, host, port, data_dir, chosen)))
 
 
 async def _up(plan: "world.Plan") -> None:

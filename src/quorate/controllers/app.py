@@ -11,6 +11,8 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Protocol
 
+from quorate.api.core import CONFIG_MAP
+from quorate.api.shipped import NAMESPACE
 from quorate.controllers.admission import Judge, Serving, Trust, Webhook
 from quorate.controllers.grouper import Grouper
 from quorate.controllers.health import HealthServer
@@ -18,6 +20,7 @@ from quorate.controllers.runtime import Loop
 from quorate.controllers.scheduler import Scheduler
 from quorate.controllers.status import Status
 from quorate.controllers.window import Window
+from quorate.grouping.subject import Extensions
 from quorate.grouping.subject import Settings as GroupingSettings
 from quorate.kube.apply import Writer
 from quorate.kube.auth import Connection
@@ -28,6 +31,8 @@ from quorate.kube.leader import Election, Terms
 from quorate.plan import Ref
 from quorate.scheduling.policy import Policy
 
+# defaults for kinds of workloads, in the form that upstream's ConfigMap has
+KIND_DEFAULTS = Ref(kind=CONFIG_MAP, namespace=NAMESPACE, name="quorate-kind-defaults")
 # a step that has begun may finish; what is not written by then is planned again by the next process
 GRACE_SECONDS = 10.0
 
@@ -39,6 +44,8 @@ class Settings:
     only: tuple[str, ...] = ()
     scheduler_name: str = "quorate"
     policy: Policy = field(default_factory=Policy)
+    extensions: Extensions = field(default_factory=Extensions)
+    kind_defaults: Ref | None = KIND_DEFAULTS
     window_idle: float = 0.02
     window_cap: float = 0.25
     lease: Ref | None = None
@@ -78,8 +85,11 @@ class Bench:
 
 
 def grouper(bench: Bench) -> list[Part]:
-    settings = GroupingSettings(scheduler_names=frozenset({bench.settings.scheduler_name}))
-    made = Grouper(bench.client, bench.caches, settings)
+    settings = bench.settings
+    grouping = GroupingSettings(
+        scheduler_names=frozenset({settings.scheduler_name}), extensions=settings.extensions
+    )
+    made = Grouper(bench.client, bench.caches, grouping, settings.kind_defaults)
     return [Loop(made, Writer(bench.client, "quorate-grouper"), workers=8)]
 
 

@@ -3,71 +3,96 @@
 Owners are fetched when the pure grouper asks for them, and only then.
 """
 
+import logging
+import time
 from collections.abc import Callable, Mapping
 from typing import TypeVar
 
-from quorate.api.core import POD, PRIORITY_CLASS, Pod, PriorityClass
+import msgspec
+
+from quorate.api.core import CONFIG_MAP, POD, PRIORITY_CLASS, ConfigMap, Pod, PriorityClass
 from quorate.api.meta import Json
 from quorate.api.podgroup import POD_GROUP, PodGroup
+from quorate.controllers.empty import PATIENCE_SECONDS, Empties, EmptyGroups, owner_uids
 from quorate.controllers.kinship import Kinship, nearest
 from quorate.controllers.runtime import Step
+from quorate.grouping.defaults import KEY as DEFAULTS_KEY
+from quorate.grouping.defaults import KindDefaults, parse_defaults
 from quorate.grouping.errors import GroupingError, NotFetchedError
 from quorate.grouping.grouper import Grouping, group
 from quorate.grouping.objects import Address, Unreadable
 from quorate.grouping.owners import walk
+from quorate.grouping.registry import READ_WITH_STATUS
 from quorate.grouping.subject import Context, Settings
-from quorate.grouping.writes import plan
+from quorate.grouping.writes import plan, removal
 from quorate.kube.caches import Caches
 from quorate.kube.client import Client
 from quorate.kube.keys import Keys
-from quorate.kube.owners import Absent, Owners
+from quorate.kube.owners import Absent, Owners, address
 from quorate.kube.resources import Scope
+from quorate.plan import Plan, Ref
+
+log = logging.getLogger(__name__)
 
 T = TypeVar("T")
 REFUSED_SECONDS = 30.0
 # the pods of one workload come in quick succession, and each pass reads all of them
 BATCH_SECONDS = 0.03
-Fetched = dict[tuple[str, str, str, str], Json | Unreadable]
+Place = tuple[str, str, str, str]
+Fetched = dict[Place, Json | Unreadable]
 
 
 class Grouper:
     name = "grouper"
 
-    def __init__(self, client: Client, caches: Caches, settings: Settings) -> None:
+    def __init__(
+        self, client: Client, caches: Caches, settings: Settings, defaults: Ref | None = None
+    ) -> None:
+        """`defaults` is the ConfigMap with the defaults of kinds."""
         self.keys: Keys[str] = Keys(self.name)
         self._settings = settings
+        self._defaults = KindDefaults()
         self._pods = caches.of(Scope(kind=POD), Pod)
         self._groups = caches.of(Scope(kind=POD_GROUP), PodGroup)
         self._classes = caches.of(Scope(kind=PRIORITY_CLASS), PriorityClass)
-        self._owners = Owners(client, caches, self._owner_changed)
+        reads_status = READ_WITH_STATUS | settings.extensions.kinds.keys()
+        self._owners = Owners(client, caches, self._owner_changed, reads_status)
         self._kinship = Kinship()
         self._by_nearest = self._pods.index(lambda pod: [nearest(pod)] if self._is_ours(pod) else [])
         self._made: dict[tuple[str, str], str] = {}  # PodGroup -> key
+        self._empty = EmptyGroups(self._pods, self._groups)
         self._pods.subscribe(self._pod_changed)
         self._groups.subscribe(self._group_changed)
         self._classes.subscribe(self._class_changed)
+        if defaults is not None:
+            scope = Scope(
+                kind=CONFIG_MAP, namespace=defaults.namespace, fields=f"metadata.name={defaults.name}"
+            )
+            caches.of(scope, ConfigMap).subscribe(self._defaults_changed)
 
     async def reconcile(self, key: str) -> Step:
         """Group the pods of one workload."""
         pods = [pod for found in self._kinship.below(key) for pod in self._by_nearest[found]]
         if not pods:
             self._kinship.forget(key)
-            return Step()
+            return step(Plan(), self._empty.below({key}, time.monotonic()))
         fetched: Fetched = {}
         top = await self._with_objects(fetched, lambda: top_of(pods[0], fetched))
         if self._kinship.learn(nearest(pods[0]), top) or top != key:
             self.keys.add(top)
             return Step()
         classes = frozenset(found.metadata.name for found in self._classes)
-        context = Context(fetched, classes, self._settings)
+        context = Context(fetched, classes, self._settings, self._defaults)
         grouping = await self._with_objects(fetched, lambda: group(pods, context))
-        self._kinship.read((uid_of(found) for found in fetched.values() if isinstance(found, dict)), key)
+        read = {identity(place, found) for place, found in fetched.items()}
+        self._kinship.read(read, key)
+        # what was refused may be mended by an object that nobody watches yet
         is_refused = any(warned.is_refusal for warned in grouping.warnings)
-        return Step(
-            plan(grouping, self._existing(grouping, key), self._settings),
-            # what was refused may be mended by an object that nobody watches yet
-            again_seconds=REFUSED_SECONDS if is_refused else None,
+        written = plan(grouping, self._existing(grouping, key), self._settings)
+        empties = self._empty.below(
+            read, time.monotonic(), {f"{gang.namespace}/{gang.name}" for gang in grouping.gangs}
         )
+        return step(written, empties, again_seconds=REFUSED_SECONDS if is_refused else None)
 
     async def _with_objects(self, fetched: Fetched, compute: Callable[[], T]) -> T:
         """Compute, fetching what is asked for until nothing is missing."""
@@ -111,16 +136,39 @@ class Grouper:
             self.keys.add(key)
             if new is None:
                 del self._made[meta.namespace, meta.name]
+        elif new is not None:
+            # made by a process before this one: perhaps nobody is in it any more
+            for uid in owner_uids(new):
+                self.keys.add_after(uid, PATIENCE_SECONDS)
 
     def _owner_changed(self, _: str, uid: str) -> None:
         for key in self._kinship.readers(uid):
             self.keys.add(key)
 
     def _class_changed(self, old: PriorityClass | None, new: PriorityClass | None) -> None:
-        if old is not None and new is not None:
-            return
+        if old is None or new is None:
+            self._all_changed()
+
+    def _defaults_changed(self, _: ConfigMap | None, new: ConfigMap | None) -> None:
+        text = ((new.data if new else None) or {}).get(DEFAULTS_KEY)
+        self._defaults = parse_defaults(text) if text else KindDefaults()
+        if self._defaults.problem:
+            log.warning("%s; defaults that cannot be read do not count", self._defaults.problem)
+        self._all_changed()
+
+    def _all_changed(self) -> None:
         for pod in self._pods:
             self._pod_changed(None, pod)
+
+
+def step(written: Plan, empties: Empties, *, again_seconds: float | None = None) -> Step:
+    """The plan, and the removal of PodGroups in which nobody is left."""
+    removals = tuple(removal(group) for group in empties.due)
+    waits = [seconds for seconds in (again_seconds, empties.wait_seconds) if seconds is not None]
+    return Step(
+        msgspec.structs.replace(written, changes=(*written.changes, *removals)),
+        again_seconds=min(waits, default=None),
+    )
 
 
 def grouping_view(pod: Pod) -> tuple[object, ...]:
@@ -140,5 +188,6 @@ def top_of(pod: Pod, fetched: Fetched) -> str:
     return top.uid if top else nearest(pod)
 
 
-def uid_of(body: Json) -> str:
-    return str(body["metadata"].get("uid", ""))
+def identity(place: Place, found: Json | Unreadable) -> str:
+    """What `Owners` calls it: the uid, or the address of what could not be had."""
+    return address(*place) if isinstance(found, Unreadable) else str(found["metadata"].get("uid", ""))

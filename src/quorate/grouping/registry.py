@@ -38,6 +38,9 @@ TABLE: dict[tuple[str, str], Rules] = {
     ("workspace.devfile.io", "DevWorkspace"): plain.any_kind,
 }
 
+# Kinds whose status says which objects make them up; of others grouping reads spec and metadata only.
+READ_WITH_STATUS = frozenset({("ray.io", "RayJob"), ("ray.io", "RayService")})
+
 
 def rules_for(group_kind: tuple[str, str], extensions: Extensions) -> Rules:
     return extensions.kinds.get(group_kind) or TABLE.get(group_kind, plain.any_kind)

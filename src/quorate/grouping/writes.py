@@ -17,7 +17,7 @@ from quorate.api.meta import Json
 from quorate.api.podgroup import POD_GROUP, PodGroup
 from quorate.grouping.grouper import Gang, Grouping, Warned
 from quorate.grouping.subject import Settings
-from quorate.plan import Apply, Change, Emit, EventType, Patch, Plan, Ref
+from quorate.plan import Apply, Change, Delete, Emit, EventType, Patch, Plan, Ref
 
 DERIVED = "quorate.dev/derived-from"
 REASON_WARNING = "GroupingWarning"
@@ -52,6 +52,16 @@ def member_changes(gang: Gang) -> Iterable[Change]:
             metadata["labels"] = {labels.SUB_GROUP_NAME: group or None}
         if metadata:
             yield Patch(target=_pod_ref(pod), body={"metadata": metadata})
+
+
+def is_made_here(podgroup: PodGroup) -> bool:
+    """Whether the grouper made this PodGroup, so that it may go when nobody is in it any more."""
+    return bool(podgroup.metadata.annotation(DERIVED))
+
+
+def removal(podgroup: PodGroup) -> Delete:
+    meta = podgroup.metadata
+    return Delete(target=Ref(kind=POD_GROUP, name=meta.name, namespace=meta.namespace, uid=meta.uid))
 
 
 def _pod_ref(pod: Pod) -> Ref:

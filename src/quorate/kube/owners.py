@@ -4,7 +4,7 @@ The whole object is read once and kept until a metadata-only watch of its kind s
 kinds nobody declared cost little memory. What cannot be read is an answer too, with its cause.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from typing import NamedTuple
 
 import msgspec
@@ -55,14 +55,26 @@ READ_ANY: Reader[Json] = Reader(Json)
 
 
 class Owners:
-    """`changed(namespace, uid)` is told when an object that was handed out is not the newest any more."""
+    """`changed(namespace, identity)` is told when an answer is not the newest any more.
 
-    def __init__(self, client: Client, caches: Caches, changed: Callable[[str, str], None]) -> None:
+    The identity of an object is its uid, of one that could not be had its `address`. A status counts as news
+    for the kinds in `with_status` (group, kind) only.
+    """
+
+    def __init__(
+        self,
+        client: Client,
+        caches: Caches,
+        changed: Callable[[str, str], None],
+        with_status: Collection[tuple[str, str]] = (),
+    ) -> None:
         self._client = client
         self._caches = caches
         self._changed = changed
+        self._with_status = with_status
         self._kinds: dict[tuple[str, str], Kind] = {}
         self._held: dict[Place, Json] = {}
+        self._missed: dict[Place, str] = {}
         self._watched: dict[Kind, Cache[Object]] = {}
 
     async def find(self, api_version: str, kind_name: str, namespace: str, name: str) -> Json | Absent:
@@ -77,10 +89,10 @@ class Owners:
             return found
         try:
             found = await get(self._client, Ref(kind=kind, name=name, namespace=place.namespace), READ_ANY)
-        except NotFound as error:
-            return Absent(str(error))
-        except Forbidden as error:
-            return Absent(str(error), forbidden=True)
+        except (NotFound, Forbidden) as error:
+            self._missed[place] = address(kind.group, kind_name, namespace, name)
+            return Absent(str(error), forbidden=isinstance(error, Forbidden))
+        self._missed.pop(place, None)
         found["metadata"].pop("managedFields", None)
         self._held[place] = found
         return found
@@ -123,27 +135,36 @@ class Owners:
     def _compare(self, kind: Kind, old: Object | None, new: Object | None) -> None:
         meta = (new or old or Object()).metadata
         place = Place(kind, meta.namespace, meta.name)
+        if new is not None and place in self._missed:
+            self._changed(meta.namespace, self._missed.pop(place))
         held = self._held.get(place)
         if held is None:
             return
-        if new is None or not is_same(held["metadata"], meta):
+        counts_status = (kind.group, kind.kind) in self._with_status
+        if new is None or not is_same(held["metadata"], meta, counts_status=counts_status):
             del self._held[place]
             self._changed(meta.namespace, held["metadata"].get("uid", ""))
 
 
-def is_same(held: Json, meta: ObjectMeta) -> bool:
-    """Whether only the status changed, which says nothing about how pods belong together.
+def address(group: str, kind: str, namespace: str, name: str) -> str:
+    return f"{group}/{kind}/{namespace}/{name}"
+
+
+def is_same(held: Json, meta: ObjectMeta, *, counts_status: bool = False) -> bool:
+    """Whether only the status changed, which for most kinds says nothing about how pods belong together.
 
     Kinds without a generation change it never: for them every version is another.
     """
     if held.get("uid") != meta.uid:
         return False
-    if not meta.generation:
+    if counts_status or not meta.generation:
         return bool(held.get("resourceVersion") == meta.resource_version)
-    return (held.get("generation"), held.get("labels") or {}, held.get("annotations") or {}) == (
+    owners = [owner.get("uid") for owner in held.get("ownerReferences") or ()]
+    return (held.get("generation"), held.get("labels") or {}, held.get("annotations") or {}, owners) == (
         meta.generation,
         meta.labels or {},
         meta.annotations or {},
+        [owner.uid for owner in meta.owner_references or ()],
     )
 
 
