@@ -11,7 +11,7 @@ from quorate.scheduling.agenda import Add, Draft, Found, Start
 from quorate.scheduling.fairness import Shares
 from quorate.scheduling.placement import Search
 from quorate.scheduling.policy import Policy
-from quorate.scheduling.snapshot import NONE, SHARED, Ints
+from quorate.scheduling.snapshot import NONE, Ints
 from quorate.scheduling.topology import ANYWHERE, Place
 from quorate.scheduling.trial import NON, SEMI, Trial
 
@@ -93,5 +93,6 @@ def commit(trial: Trial, number: int, draft: Draft, *, now: bool) -> None:
 
 def requested_by(trial: Trial, pods: Ints) -> Ints:
     """What pods ask for of the shared resources: [3]."""
-    requested: Ints = trial.snapshot.requests[trial.snapshot.pods.shape[pods]][:, SHARED].sum(axis=0)
+    shapes = trial.snapshot.pods.shape[pods]
+    requested: Ints = trial.snapshot.shared_requests.take(shapes, axis=0).sum(axis=0)
     return requested

@@ -18,11 +18,12 @@ from quorate.scheduling.agenda import Add, Agenda, Choose, Draft, Found, Goal, I
 from quorate.scheduling.column import Column, View
 from quorate.scheduling.filling import even, fill, splits
 from quorate.scheduling.snapshot import NONE, Bools, Floats, Ints
-from quorate.scheduling.topology import Demand, Place
+from quorate.scheduling.topology import NOBODY, Demand, Place
 from quorate.scheduling.trial import Trial, distinct
 
 State = tuple[Agenda, Draft]
 
+NOTHING_YET = Draft()
 NEIGHBOUR = 1e9  # preferred neighbours weigh more than packing and topology
 HELD_SEAT = 1e12
 DOMAIN = 1e3  # the rank of a domain by room weighs more than the packing of a node
@@ -45,7 +46,7 @@ class Search:
         agenda: Agenda = None
         for goal in reversed(goals):
             agenda = (goal, agenda)
-        stack: list[Iterator[State]] = [iter([(agenda, Draft())])]
+        stack: list[Iterator[State]] = [iter([(agenda, NOTHING_YET)])]
         seen: set[object] = set()
         states = 0
         while stack:
@@ -123,11 +124,13 @@ class Search:
         yield from topology.candidates(self.trial, level, goal.place, demands)
 
     def _inside(self, goal: Inside, rest: Agenda, draft: Draft) -> Iterator[State]:
-        draft = replace(draft, places={**draft.places, goal.group: goal.place})
         groups = self.trial.snapshot.groups
+        if goal.group == self._root and groups.is_leaf(goal.group):
+            yield from self._add(self._missing(goal, draft), rest, draft)
+            return
+        draft = replace(draft, places={**draft.places, goal.group: goal.place})
         if groups.is_leaf(goal.group):
-            missing = int(groups.min_member[goal.group] - self._active(goal.group, draft))
-            yield (Add(goal.group, max(missing, 0), goal.place, goal.toward), rest), draft
+            yield from self._add(self._missing(goal, draft), rest, draft)
             return
         children = gang.ordered_children(self.trial, goal.group)
         held = sum(gang.is_satisfied(self.trial, child) for child in children)
@@ -138,6 +141,12 @@ class Search:
         if groups.min_member[goal.group]:
             rest = (Reach(goal.group, goal.place), rest)
         yield (Choose(tuple(able), missing, goal.place, goal.toward), rest), draft
+
+    def _missing(self, goal: Inside, draft: Draft) -> Add:
+        """The members that a leaf lacks."""
+        minimum = int(self.trial.snapshot.groups.min_member[goal.group])
+        missing = max(minimum - self._active(goal.group, draft), 0)
+        return Add(goal.group, missing, goal.place, goal.toward)
 
     def _choose(self, goal: Choose, rest: Agenda, draft: Draft) -> Iterator[State]:
         if goal.missing <= 0:
@@ -188,6 +197,9 @@ class Search:
             yield from self._above(goal, rest, draft)
             return
         for parts in self._mixes(goal, draft):
+            if len(parts) == 1:
+                yield from self._put(Put(goal.leaf, *parts[0], goal.place, goal.toward), rest, draft)
+                continue
             agenda = rest
             for shape, count in reversed(parts):
                 agenda = (Put(goal.leaf, shape, count, goal.place, goal.toward), agenda)
@@ -196,6 +208,10 @@ class Search:
     def _mixes(self, goal: Add, draft: Draft) -> Iterator[list[tuple[int, int]]]:
         """Which shapes make up the count: the first members in order, then every other mix."""
         shapes = self.trial.snapshot.pods.shape[self.trial.pending(goal.leaf)].tolist()
+        if shapes and shapes.count(shapes[0]) == len(shapes):
+            if len(shapes) - draft.used.get((goal.leaf, shapes[0]), 0) >= goal.count:
+                yield [(shapes[0], goal.count)] if goal.count else []
+            return
         left = {shape: shapes.count(shape) - draft.used.get((goal.leaf, shape), 0) for shape in set(shapes)}
         order = list(dict.fromkeys(shapes))
         first: dict[int, int] = {}
@@ -267,12 +283,11 @@ class Search:
 
     def _is_plain(self, goal: Put) -> bool:
         """Whether nothing but the column decides where the pods go."""
-        held = self.trial.snapshot.pods.nominated[self.trial.pending(goal.leaf)]
         return (
             self._fill is fill
             and goal.toward == NONE
             and goal.shape not in self.trial.coupled
-            and not (held != NONE).any()
+            and not len(self._held_seats(goal.leaf))
         )
 
     def _view(self, shape: int, draft: Draft) -> View:
@@ -320,13 +335,20 @@ class Search:
 
     def _drawn(self, goal: Put, scores: Floats) -> Floats:
         """Draw pods to the seats that a former cycle held for them."""
-        held = self.trial.snapshot.pods.nominated[self.trial.pending(goal.leaf)]
-        held = held[held != NONE]
+        held = self._held_seats(goal.leaf)
         if not len(held):
             return scores
         scores = scores.copy()
         scores[held] += HELD_SEAT
         return scores
+
+    def _held_seats(self, leaf: int) -> Ints:
+        """Nodes that a former cycle held for members of a leaf."""
+        if not self.trial.snapshot.pods.has_nominated:
+            return NOBODY
+        held = self.trial.snapshot.pods.nominated[self.trial.pending(leaf)]
+        found: Ints = held[held != NONE]
+        return found
 
     def _shapes(self) -> list[int]:
         shapes: list[int] = np.unique(self.trial.snapshot.pods.shape[self.trial.pending(self._root)]).tolist()

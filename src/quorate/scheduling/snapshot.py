@@ -124,6 +124,10 @@ class Pods:
     nominated: Ints  # node a former cycle held for it, NONE if none
     is_core: Bools  # active members that a semi-preemptible gang may not lose
 
+    @cached_property
+    def has_nominated(self) -> bool:
+        return bool((self.nominated != NONE).any())
+
 
 @dataclass(frozen=True, eq=False)
 class Groups:
@@ -236,6 +240,11 @@ class Snapshot:
     composites: Composites
     queues: Queues
     problems: tuple[Problem, ...] = field(default=())
+
+    @cached_property
+    def shared_requests(self) -> Ints:
+        """[S, 3]: `requests` of the shared resources."""
+        return self.requests[:, SHARED]
 
     def gang_pods(self, gang: int) -> slice:
         """The rows of a gang's pods."""
