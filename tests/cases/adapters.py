@@ -53,7 +53,17 @@ TABLE: tuple[tuple[str, str, str, str, str], ...] = (
     ("rbg", "segment_placement", ANY, "rbg_segments", "segment placement"),
     ("rbg", "segment_placement_trajectory", ANY, "rbg_segments", "segment placement"),
     ("rbg", "segment_conditions", ANY, "rbg_segments", "segment placement"),
-    ("rbg", ANY, ANY, "rbg", "RoleBasedGroup controller"),
+    ("rbg", "coordinated_rollout", ANY, "rbg_policies", "coordinated policies"),
+    ("rbg", "coordinated_scaling", ANY, "rbg_policies", "coordinated policies"),
+    ("rbg", "coordinated_scaling_multi", ANY, "rbg_policies", "coordinated policies"),
+    ("rbg", "coordinated_scaling_parse", ANY, "rbg_policies", "coordinated policies"),
+    ("rbg", "dependency_order", ANY, "rbg_roles", "order of components"),
+    ("rbg", "restart_policy", ANY, "rbg_roles", "restarts of instances"),
+    ("rbg", "discovery", ANY, "rbg_roles", "discovery"),
+    ("rbg", "gang_podgroup", ANY, "rbg_roles", "gangs of whole groups"),
+    ("rbg", "rollout_arithmetic", ANY, "rbg_roles", "arithmetic of rollouts"),
+    ("rbg", "instance_rollout", ANY, "rbg_roles", "rollout of instances"),
+    ("rbg", "validation", ANY, "rbg_roles", "what roles default to"),
 )
 
 

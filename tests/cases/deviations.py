@@ -375,6 +375,15 @@ def _is_null_subdomain(m: Mismatch) -> bool:
     return m.got == "" and str(m.expected).endswith("cannot set subdomainPolicy as null")
 
 
+def _runs_on_another_kind(m: Mismatch) -> bool:
+    return bool(m.expected.get("kind") != "LeaderWorkerSet")
+
+
+def _leader_has_number(m: Mismatch) -> bool:
+    leader: str = m.got["name"]
+    return bool(m.expected == {"name": f"{leader}-0"})
+
+
 ADMISSION_RULES: dict[str, tuple[Rule, ...]] = {
     "podgroup_admission": (
         Rule(
@@ -407,4 +416,14 @@ ADMISSION_RULES: dict[str, tuple[Rule, ...]] = {
     ),
 }
 
-RULES: dict[str, tuple[Rule, ...]] = {"grouper": GROUPER_RULES, **ADMISSION_RULES}
+ROLE_RULES: dict[str, tuple[Rule, ...]] = {
+    "rbg_workload_of_role": (
+        Rule("one engine", "a role's instances are groups of a LeaderWorkerSet", _runs_on_another_kind),
+    ),
+    "rbg_validate_workload_types_switch_off": (
+        Rule("no types", "no annotation chooses another engine, so none is refused", lambda m: m.got["ok"]),
+    ),
+    "rbg_pod_name": (Rule("names of leaders", "a leader is named after its instance", _leader_has_number),),
+}
+
+RULES: dict[str, tuple[Rule, ...]] = {"grouper": GROUPER_RULES, **ADMISSION_RULES, **ROLE_RULES}

@@ -1,0 +1,1 @@
+"""RoleBasedGroup: `group` reads one, `reconcile` decides what has to be written for it."""

@@ -1,0 +1,201 @@
+"""Facts about the roles of a group: restarts, names, environment, gangs, the order of components."""
+
+from typing import Any
+
+import msgspec
+
+from quorate.api.lws import LEADER_WORKER_SET
+from quorate.api.rbg import Role, ServicePort
+from quorate.workloads.lws.names import Place, pod_name
+from quorate.workloads.rbg import amounts, componentorder, environment, gang, names, restart
+from tests.cases.deviations import Mismatch, explain
+from tests.cases.outcome import Outcome, deviating, failed, passed, unsupported
+
+Json = dict[str, Any]
+
+
+def run(case: Json, file: Json) -> Outcome:
+    del file
+    operation = OPERATIONS.get(case["op"])
+    if operation is None:
+        return unsupported(FEATURES.get(case["op"], f"RoleBasedGroup {case['op']}"))
+    if _is_about_components(case):
+        return unsupported("pods of custom components")
+    got, want = operation(case["input"]), case["expect"]
+    if all(_same(got.get(key), value) for key, value in want.items()):
+        return passed(got)
+    reason = explain(Mismatch(f"rbg_{case['op']}", case, want, got))
+    return deviating(reason) if reason else failed(f"expected {want}, got {got}", got)
+
+
+def _is_about_components(case: Json) -> bool:
+    component = case["op"] == "pod_name" and case["input"].get("component")
+    return bool(component) and component not in {"leader", "worker"}
+
+
+def _same(got: Any, want: Any) -> bool:
+    """A span such as `0<x<=30` is a text."""
+    if isinstance(want, str) and "x" in want and isinstance(got, int):
+        low, _, high = want.partition("<x<=")
+        return int(low or 0) < got <= int(high)
+    return bool(got == want)
+
+
+def _delay(given: Json) -> Json:
+    policy = restart.RestartPolicy("", given["base"], given["max"])
+    return {"seconds": policy.delay(given["restartCount"])}
+
+
+def _count(given: Json) -> Json:
+    since, longest = given["secondsSinceLastRestart"], given["maxDelaySeconds"]
+    return {"restartCount": restart.counted(given["restartCount"], since, longest)}
+
+
+def _recent(given: Json) -> Json:
+    return {"value": restart.is_recent(given["secondsSinceLastRestart"], given["maxDelaySeconds"])}
+
+
+def _remaining(given: Json) -> Json:
+    if given["policy"] != restart.RECREATE_INSTANCE or not given["podFailed"]:
+        return {"remainingSeconds": 0}
+    policy = restart.RestartPolicy(given["policy"], given.get("base", 30), given.get("max", 600))
+    left = policy.remaining(given.get("restartCount") or 0, given.get("secondsSinceLastRestart"))
+    return {"remainingSeconds": left}
+
+
+def _policy(given: Json) -> Json:
+    config = given.get("config") or {}
+    return {
+        "type": restart.effective_type(
+            given["pattern"], config.get("type") or "", given.get("restartPolicy") or ""
+        ),
+        "baseDelaySeconds": config.get("baseDelaySeconds", restart.DEFAULT_BASE_SECONDS),
+        "maxDelaySeconds": config.get("maxDelaySeconds", restart.DEFAULT_LONGEST_SECONDS),
+    }
+
+
+def _environment(given: Json) -> Json:
+    return {"env": environment.merged(given.get("existing") or (), given.get("injected") or ())}
+
+
+def _port(given: Json) -> Json:
+    return {"key": names.port_key(msgspec.convert(given, ServicePort))}
+
+
+def _address(given: Json) -> Json:
+    group, role = given["group"], given["role"]
+    workload, service = names.workload_name(group, role), names.service_name(group, role)
+    return {"address": names.address(workload, given["index"], service)}
+
+
+def _pod(given: Json) -> Json:
+    """Instances are groups of a LeaderWorkerSet: the leader has index 0, the first worker index 1."""
+    workload, _, instance = given["instance"].rpartition("-")
+    index = given["id"] + 1 if given["component"] == "worker" else 0
+    return {"name": pod_name(workload, Place(int(instance), index))}
+
+
+def _engine(given: Json) -> Json:
+    """A role's instances are groups of a LeaderWorkerSet, whatever its annotation says."""
+    del given
+    return {"apiVersion": LEADER_WORKER_SET.api_version, "kind": LEADER_WORKER_SET.kind}
+
+
+def _types(given: Json) -> Json:
+    """Types that upstream has given up are not refused: none is asked for."""
+    del given
+    return {"ok": True}
+
+
+def _selection(given: Json | None) -> Json:
+    role = given or {}
+    annotations = {names.ENGINE_ANNOTATION: role["workload"]} if role.get("workload") else {}
+    wire: Json = {"name": "r", "annotations": annotations}
+    if role.get("lwp"):
+        wire["leaderWorkerPattern"] = {"sharedServiceSelection": role.get("value") or ""}
+    return {"value": names.service_selection(msgspec.convert(wire, Role))}
+
+
+def _rolled(given: Json) -> Json:
+    return {"value": amounts.kept_back(given["partition"], given["replicas"])}
+
+
+def _named(given: Json) -> Json:
+    group, role = given["group"], given["role"]
+    return {"workload": names.workload_name(group, role), "service": names.service_name(group, role)}
+
+
+def _role(given: Json) -> Role:
+    wire: Json = {"name": "r", "replicas": given["replicas"]}
+    if given["pattern"] == "leaderWorker":
+        wire["leaderWorkerPattern"] = {key: given[key] for key in ("size",) if given.get(key) is not None}
+    if given["pattern"] == "customComponents":
+        components = [{"name": f"c{at}", "size": size} for at, size in enumerate(given["components"])]
+        wire["customComponentsPattern"] = {"components": components}
+    return msgspec.convert(wire, Role)
+
+
+def _group_size(given: Json) -> Json:
+    roles = [_role(role) for role in given["roles"]]
+    found = {str(at): gang.GangRole(role.replicas, gang.pods_of(role)) for at, role in enumerate(roles)}
+    return {"minMember": gang.gang(found).min_member}
+
+
+def _minimums(given: Json) -> Json:
+    roles = {
+        name: gang.GangRole(role["replicas"], role["podsPerReplica"]) for name, role in given["roles"].items()
+    }
+    try:
+        found = gang.gang(roles, given.get("minReplicas"))
+    except ValueError as error:
+        return {"error": True, "message": str(error)}
+    return {
+        "minMember": found.min_member,
+        "subGroups": {
+            name: {"minSubGroups": role.min_instances, "subGroupSize": role.pods}
+            for name, role in found.roles.items()
+        },
+        "outsideGang": list(found.outside),
+    }
+
+
+def _ready(given: Json) -> Json:
+    sizes = {name: status["size"] for name, status in (given["statuses"] or {}).items()}
+    ready = {name: status["ready"] for name, status in (given["statuses"] or {}).items()}
+    return {"ready": componentorder.may_start(given["dependsOn"], sizes, ready)}
+
+
+OPERATIONS = {
+    "restart_delay_seconds": _delay,
+    "restart_count_after": _count,
+    "has_recent_restart": _recent,
+    "restart_backoff_remaining": _remaining,
+    "effective_restart_policy": _policy,
+    "merge_env": _environment,
+    "port_key": _port,
+    "address": _address,
+    "instance_address": _address,
+    "workload_of_role": _engine,
+    "validate_workload_types_switch_off": _types,
+    "shared_service_selection": _selection,
+    "partition_replicas": _rolled,
+    "int_or_percent_at_least_one": lambda given: {
+        "value": amounts.at_least_one(given["value"], given["replicas"])
+    },
+    "max_unavailable": lambda given: {
+        "value": amounts.unavailable(given["maxUnavailable"], given["maxSurge"] or 0, given["replicas"])
+    },
+    "pod_name": _pod,
+    "workload_and_service_name": _named,
+    "group_size": _group_size,
+    "gang_minimums": _minimums,
+    "component_cycle": lambda given: {"cycle": componentorder.has_cycle(given["startAfter"])},
+    "component_reverse": lambda given: {"dependents": componentorder.dependents(given["startAfter"])},
+    "component_deletion_gates": lambda given: {
+        "gates": componentorder.deletion_gates(given["startAfter"], given["deleteAfter"])
+    },
+    "components_ready": _ready,
+}
+FEATURES = {
+    "reconcile_pod_group": "PodGroups of scheduler-plugins and Volcano",
+}
