@@ -65,6 +65,10 @@ LWS_LEADER_REQUESTS_TPUS = "leaderworkerset.sigs.k8s.io/leader-requests-tpus"
 LWS_RECREATE_AFTER_START = "leaderworkerset.sigs.k8s.io/experimental-recreate-group-after-start"
 DISRUPTION_BUDGET = "quorate.dev/disruption-budget"
 TPU_RESOURCE = "google.com/tpu"
+PAUSED = "quorate.dev/paused"  # "true": a rollout stays where it is
+SCALE_DOWN = "quorate.dev/scale-down"  # "unready-first": the sickest groups go, not the highest
+WANTED_GROUPS = "quorate.dev/groups"  # which groups a set has, where they are not simply the first ones
+MAX_GROUP_RESTARTS = "quorate.dev/max-group-restarts"
 
 # RoleBasedGroup.
 RBG_GROUP_NAME = "rbg.workloads.x-k8s.io/group-name"

@@ -122,13 +122,27 @@ class LeaderWorkerSetSpec(Wire):
     network_config: NetworkConfig | None = None
 
 
+class GroupRestarts(Part, frozen=True):
+    """How often a group was recreated because its pods failed, and when it was last."""
+
+    group: int = 0
+    revision: str = ""
+    count: int = 0
+    last: str = ""
+
+
 class LeaderWorkerSetStatus(Wire):
+    """Groups beyond `spec.replicas` are not counted; the last three fields are not upstream's."""
+
     replicas: int = 0
     ready_replicas: int = 0
     updated_replicas: int = 0
     hpa_pod_selector: str = ""
     observed_generation: int = 0
     conditions: list[Condition] | None = None
+    current_revision: Annotated[str, described("Revision of groups that a rollout has not reached.")] = ""
+    update_revision: Annotated[str, described("Revision of the template as it is now.")] = ""
+    restarts: Annotated[list[GroupRestarts] | None, described("Groups that were recreated of late.")] = None
 
 
 class LeaderWorkerSet(Object):

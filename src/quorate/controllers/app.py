@@ -16,6 +16,7 @@ from quorate.api.shipped import NAMESPACE
 from quorate.controllers.admission import Judge, Serving, Trust, Webhook
 from quorate.controllers.grouper import Grouper
 from quorate.controllers.health import HealthServer
+from quorate.controllers.lws import LeaderWorkerSets
 from quorate.controllers.runtime import Loop
 from quorate.controllers.scheduler import Scheduler
 from quorate.controllers.status import Status
@@ -108,6 +109,11 @@ def status(bench: Bench) -> list[Part]:
     return [Loop(Status(bench.caches), Writer(bench.client, "quorate-status"), workers=8)]
 
 
+def lws(bench: Bench) -> list[Part]:
+    made = LeaderWorkerSets(bench.caches, scheduler_name=bench.settings.scheduler_name)
+    return [Loop(made, Writer(bench.client, "quorate-lws"), workers=8)]
+
+
 def admission(bench: Bench) -> list[Part]:
     webhook = bench.settings.webhook
     assert webhook is not None, "settings refuse the choice of admission without a webhook"
@@ -120,6 +126,7 @@ CONTROLLERS: dict[str, Callable[[Bench], list[Part]]] = {
     "grouper": grouper,
     "scheduler": scheduler,
     "status": status,
+    "lws": lws,
     "admission": admission,
 }
 

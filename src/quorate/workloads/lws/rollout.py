@@ -94,14 +94,14 @@ def ready_tail(groups: Sequence[GroupState]) -> int:
 
 
 def wanted_groups(pace: Pace, unfit: int) -> int:
-    """n + max(0, unfit - u) once the unfit fit into the surge, else b."""
+    """How many: n + max(0, unfit - u) once the unfit fit into the surge, else b."""
     if unfit > pace.surge:
         return pace.bound
     return pace.replicas + max(0, unfit - pace.unavailable)
 
 
 def next_partition(groups: Sequence[GroupState], partition: int, step: int) -> int:
-    """base = R - tail - step, one higher for each group below it that is not ready; never moves up."""
+    """From base = R - tail - step, one higher for each group below it that is not ready; never moves up."""
     base = max(0, len(groups) - ready_tail(groups) - step)
     place = base + sum(not group.is_ready for group in groups[:base])
     for at in range(min(place, len(groups) - 1), base - 1, -1):

@@ -1,0 +1,107 @@
+"""LeaderWorkerSets as a controller: a set is dirty when it or one of its children changes."""
+
+import time
+from collections.abc import Iterable
+from functools import partial
+from typing import Any
+
+from quorate.api import labels
+from quorate.api.apps import CONTROLLER_REVISION, ControllerRevision
+from quorate.api.core import POD, SERVICE, Pod
+from quorate.api.lws import LEADER_WORKER_SET, LeaderWorkerSet
+from quorate.api.meta import Kind, Object, ObjectMeta
+from quorate.api.policy import POD_DISRUPTION_BUDGET, PodDisruptionBudget
+from quorate.api.storage import PERSISTENT_VOLUME_CLAIM, PersistentVolumeClaim
+from quorate.controllers.awaited import Awaited
+from quorate.controllers.runtime import Step
+from quorate.kube.cache import Cache, HasMetadata
+from quorate.kube.caches import Caches
+from quorate.kube.keys import Keys
+from quorate.kube.outcome import Result
+from quorate.kube.resources import Scope
+from quorate.plan import Ref
+from quorate.workloads.lws.reconcile import reconcile
+from quorate.workloads.lws.view import Children
+
+# children come in quick succession, and each pass reads all of them
+BATCH_SECONDS = 0.05
+LOOK_SECONDS = 0.05
+Name = tuple[str, str]
+
+
+class LeaderWorkerSets:
+    name = "lws"
+
+    def __init__(self, caches: Caches, *, scheduler_name: str) -> None:
+        self.keys: Keys[Name] = Keys(self.name)
+        self._scheduler_name = scheduler_name
+        self._sets = caches.of(Scope(kind=LEADER_WORKER_SET), LeaderWorkerSet)
+        self._caches: dict[Kind, Cache[Any]] = {
+            LEADER_WORKER_SET: self._sets,
+            POD: caches.of(Scope(kind=POD), Pod),
+            CONTROLLER_REVISION: caches.of(
+                Scope(kind=CONTROLLER_REVISION, labels=labels.LWS_NAME), ControllerRevision
+            ),
+            SERVICE: caches.of(Scope(kind=SERVICE, metadata_only=True), Object),
+            PERSISTENT_VOLUME_CLAIM: caches.of(Scope(kind=PERSISTENT_VOLUME_CLAIM), PersistentVolumeClaim),
+            POD_DISRUPTION_BUDGET: caches.of(
+                Scope(kind=POD_DISRUPTION_BUDGET, labels=labels.LWS_NAME), PodDisruptionBudget
+            ),
+        }
+        children = {kind: cache for kind, cache in self._caches.items() if kind is not LEADER_WORKER_SET}
+        self._by_set = {kind: cache.index(set_of) for kind, cache in children.items()}
+        self._by_set[SERVICE] = self._caches[SERVICE].index(
+            lambda service: {*set_of(service), service.metadata.key}
+        )
+        self._awaited: Awaited[Name] = Awaited(self._look)
+        self._sets.subscribe(self._set_changed)
+        for cache in children.values():
+            cache.subscribe(self._child_changed)
+
+    async def reconcile(self, key: Name) -> Step:
+        item = self._sets.get(*key)
+        if item is None:
+            return Step()
+        if self._awaited.is_open(key, time.monotonic()):
+            return Step(again_seconds=LOOK_SECONDS)
+        done = reconcile(item, self._children(key), time.time(), scheduler_name=self._scheduler_name)
+        after = partial(self._written, key, self._awaited.versions(done.plan.changes), done.again_seconds)
+        return Step(done.plan, after=after)
+
+    def _children(self, key: Name) -> Children:
+        found = {kind: index["/".join(key)] for kind, index in self._by_set.items()}
+        return Children(
+            pods=found[POD],
+            revisions=found[CONTROLLER_REVISION],
+            services=found[SERVICE],
+            claims=found[PERSISTENT_VOLUME_CLAIM],
+            budgets=found[POD_DISRUPTION_BUDGET],
+        )
+
+    def _written(self, key: Name, versions: Any, again: float | None, result: Result) -> float | None:
+        self._awaited.written(key, result, versions, time.monotonic())
+        return again
+
+    def _look(self, ref: Ref) -> ObjectMeta | None:
+        found: HasMetadata | None = self._caches[ref.kind].get(ref.namespace, ref.name)
+        return found.metadata if found is not None else None
+
+    def _set_changed(self, _: LeaderWorkerSet | None, new: LeaderWorkerSet | None) -> None:
+        if new is not None:
+            self.keys.add((new.metadata.namespace, new.metadata.name))
+
+    def _child_changed(self, old: HasMetadata | None, new: HasMetadata | None) -> None:
+        for child in (old, new):
+            for name in set_of(child) if child is not None else ():
+                namespace, _, own = name.partition("/")
+                self.keys.add_after((namespace, own), BATCH_SECONDS)
+
+
+def set_of(child: HasMetadata) -> Iterable[str]:
+    """Namespace and name of the set that the child belongs to by its owner, its label, or a Service's name."""
+    meta = child.metadata
+    owner = meta.controller
+    if owner is not None and owner.kind == LEADER_WORKER_SET.kind:
+        return [f"{meta.namespace}/{owner.name}"]
+    name = meta.label(labels.LWS_NAME)
+    return [f"{meta.namespace}/{name}"] if name else []

@@ -1,0 +1,82 @@
+"""The conditions of a set: what a rollout and its groups amount to.
+
+| condition | holds when |
+|---|---|
+| Available | every wanted group is ready and of the newest revision |
+| UpdateInProgress | a group that the partition lets go is still of another revision |
+| Progressing | not available |
+| Degraded | a group keeps failing: it waits, or used its budget of recreations up |
+
+Available excludes Progressing and UpdateInProgress. One that never held is absent.
+"""
+
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from quorate.api.meta import Condition
+from quorate.rules.conditions import find, transitioned
+
+AVAILABLE, PROGRESSING, UPDATING, DEGRADED = "Available", "Progressing", "UpdateInProgress", "Degraded"
+_EXCLUDED = {AVAILABLE: {PROGRESSING, UPDATING}, PROGRESSING: {AVAILABLE}, UPDATING: {AVAILABLE}}
+
+
+class Counts(NamedTuple):
+    """Wanted groups; `held` are kept at an earlier revision by the partition."""
+
+    wanted: int
+    existing: int
+    ready: int
+    updated: int
+    held: int
+    fit: int
+
+
+def excludes(one: str, other: str) -> bool:
+    return other in _EXCLUDED.get(one, ())
+
+
+def conditions_of(
+    counts: Counts, trouble: str, previous: list[Condition] | None, generation: int, now: str
+) -> list[Condition]:
+    """The next conditions; what was never true is left out."""
+    held = {found.type: found for found in _holding(counts, trouble)}
+    known = [found.type for found in previous or ()]
+    order = [*known, *(kind for kind in held if kind not in known)]
+    wanted = [_put(kind, held.get(kind), find(previous, kind), generation) for kind in order]
+    return transitioned(wanted, previous, now)
+
+
+def _put(kind: str, held: Condition | None, old: Condition | None, generation: int) -> Condition:
+    source = held or old or Condition()
+    return Condition(
+        type=kind,
+        status="True" if held else "False",
+        reason=source.reason,
+        message=source.message,
+        observed_generation=generation,
+    )
+
+
+def _holding(counts: Counts, trouble: str) -> Iterator[Condition]:
+    if counts.fit == counts.wanted:
+        yield Condition(type=AVAILABLE, reason="AllGroupsReady", message="All replicas are ready")
+    else:
+        if counts.updated + counts.held < counts.existing:
+            yield Condition(type=UPDATING, reason="GroupsUpdating", message="Rolling Upgrade is in progress")
+        yield Condition(type=PROGRESSING, reason="GroupsProgressing", message=_progress(counts))
+    if trouble:
+        yield Condition(type=DEGRADED, reason="GroupsFailing", message=trouble)
+
+
+def _progress(counts: Counts) -> str:
+    if counts.held and counts.ready == counts.wanted == counts.updated + counts.held:
+        return f"{counts.held} groups are kept at an earlier revision by the partition"
+    return "Replicas are progressing"
+
+
+def changed(previous: list[Condition] | None, wanted: Sequence[Condition]) -> Iterator[Condition]:
+    """Conditions that begin to hold."""
+    for condition in wanted:
+        old = find(previous, condition.type)
+        if condition.status == "True" and (old is None or old.status != "True"):
+            yield condition

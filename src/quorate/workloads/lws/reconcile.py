@@ -1,0 +1,130 @@
+"""One pass over a LeaderWorkerSet: from what exists to what its spec asks for, as one plan.
+
+1. A set that is being deleted is left to the garbage collector.
+2. Pods and revisions that carry its name and belong to nobody are adopted before anything else.
+3. Which groups a set has is written down before one that is not the highest goes.
+4. A group is made again only when nothing of the one before is left, so that it starts whole.
+"""
+
+from collections.abc import Iterator, Mapping
+from typing import NamedTuple
+
+import msgspec
+
+from quorate.api import labels
+from quorate.api.apps import CONTROLLER_REVISION
+from quorate.api.core import POD
+from quorate.api.lws import LEADER_WORKER_SET, LeaderWorkerSet
+from quorate.api.meta import Json, Kind, Object
+from quorate.plan import Change, Patch, Plan
+from quorate.workloads.lws.around import around
+from quorate.workloads.lws.blueprint import Blueprint
+from quorate.workloads.lws.groups import Group, observe
+from quorate.workloads.lws.history import History, history_of
+from quorate.workloads.lws.names import place_of
+from quorate.workloads.lws.rollout import Seen, decide, pace_of
+from quorate.workloads.lws.scaling import Line, line_of
+from quorate.workloads.lws.standing import standing
+from quorate.workloads.lws.tending import Tended, built, tended
+from quorate.workloads.lws.view import Children, View, cleared, ref
+
+
+class Pass(NamedTuple):
+    """The plan, and when to look again even if nothing changes."""
+
+    plan: Plan = Plan()
+    again_seconds: float | None = None
+
+
+def reconcile(item: LeaderWorkerSet, children: Children, now: float, *, scheduler_name: str = "") -> Pass:
+    if item.metadata.deletion_timestamp is not None:
+        return Pass()
+    adopted = tuple(_adopted(item, children))
+    if adopted:
+        return Pass(Plan(changes=adopted))
+    groups = observe(item.metadata.name, item.metadata.uid, children.pods)
+    line = line_of(item, groups)
+    if line.note != item.metadata.annotation(labels.WANTED_GROUPS, "") and (
+        line.note or labels.WANTED_GROUPS in (item.metadata.annotations or {})
+    ):
+        return Pass(Plan(changes=(_noted(item, line),)))
+    view = _view(item, groups, line, history_of(item, children.revisions, groups, scheduler_name), now)
+    return _planned(view, children)
+
+
+def _view(
+    item: LeaderWorkerSet, groups: Mapping[int, Group], line: Line, history: History, now: float
+) -> View:
+    pace = pace_of(item.spec)
+    seen = [_seen(groups.get(index), history.update) for index in line.indices]
+    while seen and not seen[-1].exists:
+        seen.pop()
+    is_paused = item.metadata.annotation(labels.PAUSED) == "true"
+    return View(item, groups, history, line, pace, decide(pace, seen, is_paused=is_paused), now)
+
+
+def _seen(group: Group | None, update: str) -> Seen:
+    if group is None:
+        return Seen()
+    return Seen(group.exists, group.is_ready, group.revision == update, group.is_leaving)
+
+
+def _planned(view: View, children: Children) -> Pass:
+    claims = {found.metadata.name for found in children.claims}
+    removed = view.removed
+    kept = {index: group for index, group in view.groups.items() if index not in removed}
+    cared = {index: tended(view, group, claims) for index, group in kept.items()}
+    fresh = dict(_fresh(view))
+    made = {**{index: view.history.of(group.revision) for index, group in kept.items()}, **fresh}
+    status = standing(view, cared)
+    changes: list[Change] = [*view.history.changes, *around(view, children, made)]
+    for index in sorted(removed):
+        changes += cleared(view.groups[index])
+    for one in cared.values():
+        changes += one.changes
+    for index, blueprint in fresh.items():
+        changes += built(view, index, blueprint, claims)
+    return Pass(Plan(changes=(*changes, *status)), _again(view, cared))
+
+
+def _fresh(view: View) -> Iterator[tuple[int, Blueprint]]:
+    """Groups to make, by index, lowest first."""
+    moves, history = view.moves, view.history
+    keys = {**dict.fromkeys(moves.make_old, history.current), **dict.fromkeys(moves.make_new, history.update)}
+    for place, key in sorted(keys.items()):
+        yield view.line.index_at(place), history.of(key)
+
+
+def _again(view: View, cared: Mapping[int, Tended]) -> float | None:
+    wakes = [one.wake for one in cared.values() if one.wake is not None]
+    return max(0.0, min(wakes) - view.now) if wakes else None
+
+
+def _noted(item: LeaderWorkerSet, line: Line) -> Patch:
+    return Patch(
+        ref(LEADER_WORKER_SET, item), {"metadata": {"annotations": {labels.WANTED_GROUPS: line.note}}}
+    )
+
+
+def _adopted(item: LeaderWorkerSet, children: Children) -> Iterator[Change]:
+    for pod in children.pods:
+        if not pod.is_deleting and place_of(item.metadata.name, pod.metadata.name) is not None:
+            yield from _owned(item, POD, pod)
+    for revision in children.revisions:
+        yield from _owned(item, CONTROLLER_REVISION, revision)
+
+
+def _owned(item: LeaderWorkerSet, kind: Kind, found: Object) -> Iterator[Change]:
+    """Make the set the owner of what has none, left by a deletion that orphaned it."""
+    if found.metadata.controller is not None:
+        return
+    own: Json = {
+        "apiVersion": LEADER_WORKER_SET.api_version,
+        "kind": LEADER_WORKER_SET.kind,
+        "name": item.metadata.name,
+        "uid": item.metadata.uid,
+        "controller": True,
+        "blockOwnerDeletion": True,
+    }
+    held = msgspec.to_builtins(found.metadata.owner_references or [])
+    yield Patch(ref(kind, found), {"metadata": {"ownerReferences": [*held, own]}})

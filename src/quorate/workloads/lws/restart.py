@@ -1,0 +1,95 @@
+"""When a pod that failed takes its whole group with it, and how long that waits if it happens again and again.
+
+A group is recreated as one: its leader and all workers go, then all come again. The first time is at once;
+the k-th waits `BASE x 2^(k-2)` seconds after the one before, at most `CAP`, and meanwhile the pods stay where
+they are. A group that kept going for `FORGET` seconds, or that has another revision, starts counting anew. Pods
+that were deleted, evicted or preempted are nobody's failure: they are not counted and wait for nothing.
+"""
+
+from typing import NamedTuple
+
+from quorate.api.core import Pod
+from quorate.api.lws import GroupRestarts
+from quorate.api.timestamps import epoch, text
+from quorate.workloads.lws.groups import LEADER, Group, revision_of
+
+BASE_SECONDS, CAP_SECONDS, FORGET_SECONDS = 10.0, 300.0, 600.0
+AFTER_START = "RecreateGroupAfterStart"
+POLICIES = {"RecreateGroupOnPodRestart", AFTER_START}
+
+
+class Call(NamedTuple):
+    """The pod that takes its group with it, and why; a `failure` is counted."""
+
+    pod: Pod
+    why: str
+    is_failure: bool
+
+
+def has_restarted(pod: Pod) -> bool:
+    statuses = [*(pod.status.container_statuses or ()), *(pod.status.init_container_statuses or ())]
+    return pod.status.phase in {"Running", "Pending"} and any(found.restart_count for found in statuses)
+
+
+def called(group: Group, policy: str, *, after_start: bool = False) -> Call | None:
+    """The first pod that takes the group with it; a group that is leaving anyway needs none."""
+    if group.is_leaving or not group.exists:
+        return None
+    leader = group.leader
+    if policy not in POLICIES:  # workers are replaced one by one, a leader takes its group with it
+        return _call(leader) if leader is not None and leader.is_finished else None
+    if (after_start or policy == AFTER_START) and _is_starting(group):
+        return None
+    calls = (_call(pod) for index, pod in sorted(group.pods.items()) if _belongs(group, index, pod))
+    return next((call for call in calls if call), None)
+
+
+def _is_starting(group: Group) -> bool:
+    is_pending = any(pod.status.phase == "Pending" for pod in group.pods.values())
+    return is_pending or len(group.pods) != group.size
+
+
+def _belongs(group: Group, index: int, pod: Pod) -> bool:
+    return index == LEADER or revision_of(pod) == group.revision
+
+
+def _call(pod: Pod) -> Call | None:
+    name = pod.metadata.name
+    if pod.is_deleting:
+        return Call(pod, f"pod {name} is being deleted", is_failure=False)
+    if has_restarted(pod):
+        return Call(pod, f"a container of pod {name} restarted", is_failure=True)
+    if pod.is_finished:
+        return Call(pod, f"pod {name} {pod.status.phase.lower()}", is_failure=True)
+    return None
+
+
+def counted(record: GroupRestarts | None, group: Group, now: float) -> int:
+    """Recreations that still count against the group."""
+    if record is None or record.revision != group.revision:
+        return 0
+    return 0 if is_forgotten(record, now) else record.count
+
+
+def is_forgotten(record: GroupRestarts, now: float) -> bool:
+    return now - epoch(record.last) > FORGET_SECONDS + delay(record.count)
+
+
+def delay(count: int) -> float:
+    """Between the recreation of that count and the next."""
+    return min(CAP_SECONDS, BASE_SECONDS * 2.0 ** min(count - 1, 10)) if count else 0.0
+
+
+def due(record: GroupRestarts | None, group: Group, now: float) -> float:
+    """When the group may be recreated."""
+    count = counted(record, group, now)
+    return epoch(record.last) + delay(count) if record is not None and count else now
+
+
+def again(record: GroupRestarts | None, group: Group, now: float) -> GroupRestarts:
+    return GroupRestarts(
+        group=group.index,
+        revision=group.revision,
+        count=counted(record, group, now) + 1,
+        last=text(now),
+    )

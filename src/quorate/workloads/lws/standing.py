@@ -1,0 +1,85 @@
+"""The status of a set from its groups; groups beyond the wanted ones are not counted."""
+
+from collections.abc import Iterator, Mapping
+
+from quorate.api import labels
+from quorate.api.lws import LEADER_WORKER_SET, GroupRestarts, LeaderWorkerSetStatus
+from quorate.api.timestamps import text
+from quorate.plan import Change
+from quorate.rules.statuschange import status_change
+from quorate.workloads.lws import restart
+from quorate.workloads.lws.conditions import DEGRADED, Counts, changed, conditions_of
+from quorate.workloads.lws.groups import Group
+from quorate.workloads.lws.tending import Tended
+from quorate.workloads.lws.view import View
+
+_MOST_TROUBLES = 5
+
+
+def standing(view: View, cared: Mapping[int, Tended]) -> Iterator[Change]:
+    """The write of the status where it differs, and an event for each condition that begins to hold."""
+    new = status_of(view, cared)
+    change = status_change(LEADER_WORKER_SET, view.item, old=view.item.status, new=new)
+    if change is None:
+        return
+    yield change
+    counts = f"with {new.ready_replicas} groups ready of total {view.pace.replicas} groups"
+    for condition in changed(view.item.status.conditions, new.conditions or ()):
+        told = f"{condition.message}, {counts}"
+        yield view.said(condition.reason, told, is_warning=condition.type == DEGRADED)
+
+
+def status_of(view: View, cared: Mapping[int, Tended]) -> LeaderWorkerSetStatus:
+    counts = _counts(view)
+    old = view.item.status
+    generation = view.item.metadata.generation
+    is_done = counts.fit == counts.wanted
+    return LeaderWorkerSetStatus(
+        replicas=counts.existing,
+        ready_replicas=counts.ready,
+        updated_replicas=counts.updated,
+        hpa_pod_selector=f"{labels.LWS_NAME}={view.item.metadata.name},{labels.LWS_WORKER_INDEX}=0",
+        observed_generation=generation,
+        conditions=conditions_of(counts, _trouble(cared), old.conditions, generation, text(view.now)),
+        current_revision=view.history.update if is_done else view.history.current,
+        update_revision=view.history.update,
+        restarts=_restarts(view, cared) or None,
+    )
+
+
+def _counts(view: View) -> Counts:
+    wanted = [group for index in view.line.wanted if (group := view.groups.get(index)) and group.exists]
+    updated = [group for group in wanted if _is_updated(view, group)]
+    return Counts(
+        wanted=view.pace.replicas,
+        existing=len(wanted),
+        ready=sum(group.is_ready for group in wanted),
+        updated=len(updated),
+        held=sum(
+            not _is_updated(view, view.groups[index])
+            for index in view.line.wanted[: view.pace.partition]
+            if index in view.groups
+        ),
+        fit=sum(group.is_ready for group in updated),
+    )
+
+
+def _is_updated(view: View, group: Group) -> bool:
+    return group.revision == view.history.update
+
+
+def _trouble(cared: Mapping[int, Tended]) -> str:
+    """Why groups that fail are not recreated now; without the seconds, which change all the time."""
+    found = [one.trouble for _, one in sorted(cared.items()) if one.trouble]
+    more = f"; and {len(found) - _MOST_TROUBLES} more groups" if len(found) > _MOST_TROUBLES else ""
+    return "; ".join(found[:_MOST_TROUBLES]) + more
+
+
+def _restarts(view: View, cared: Mapping[int, Tended]) -> list[GroupRestarts]:
+    """Counts that still matter: those of groups that exist, until they are forgotten."""
+    records = {**view.restarts, **{at: one.record for at, one in cared.items() if one.record}}
+    return [
+        record
+        for at, record in sorted(records.items())
+        if at in view.line.wanted and not restart.is_forgotten(record, view.now)
+    ]

@@ -1,0 +1,97 @@
+"""What one group needs so that it is whole: pods that miss are made, and a group that broke goes as one."""
+
+from collections.abc import Collection, Iterator
+from typing import NamedTuple
+
+from quorate.api import labels
+from quorate.api.core import POD
+from quorate.api.lws import GroupRestarts
+from quorate.api.storage import PERSISTENT_VOLUME_CLAIM
+from quorate.api.timestamps import text
+from quorate.plan import Change, Delete
+from quorate.workloads.lws import restart
+from quorate.workloads.lws.blueprint import Blueprint
+from quorate.workloads.lws.claims import claims_of
+from quorate.workloads.lws.groups import LEADER, Group, revision_of
+from quorate.workloads.lws.names import Place
+from quorate.workloads.lws.pods import leader_pod, worker_pod
+from quorate.workloads.lws.view import View, cleared, create, ref
+
+LEADER_READY = "LeaderReady"
+
+
+class Tended(NamedTuple):
+    """`record` is the group's new count of restarts; `wake` when it may be recreated, `trouble` why not now."""
+
+    changes: tuple[Change, ...] = ()
+    record: GroupRestarts | None = None
+    wake: float | None = None
+    trouble: str = ""
+
+
+def tended(view: View, group: Group, claims: Collection[str]) -> Tended:
+    """A group that is to stay."""
+    if group.is_leaving:
+        return Tended(tuple(cleared(group)))
+    blueprint = view.history.of(group.revision)
+    after_start = labels.LWS_RECREATE_AFTER_START in (view.item.metadata.annotations or {})
+    call = restart.called(group, blueprint.restart_policy, after_start=after_start)
+    if call is not None:
+        return _recreated(view, group, call)
+    return Tended((*_stray(group, blueprint), *_workers(view, blueprint, group, claims)))
+
+
+def built(view: View, index: int, blueprint: Blueprint, claims: Collection[str]) -> Iterator[Change]:
+    """A group that does not exist yet."""
+    yield from _claims(blueprint, Place(index, LEADER), claims)
+    yield create(POD, leader_pod(blueprint, index))
+    if view.item.spec.startup_policy != LEADER_READY:
+        yield from _missing(blueprint, Group(index), claims)
+
+
+def _recreated(view: View, group: Group, call: restart.Call) -> Tended:
+    """The group goes now, or waits for its turn if it failed before."""
+    told = view.said("RecreateGroup", f"Group {group.index} is recreated: {call.why}")
+    if not call.is_failure:
+        return Tended((told, *cleared(group)))
+    record = view.restarts.get(group.index)
+    count, most = restart.counted(record, group, view.now), _budget(view)
+    if most is not None and count >= most:
+        return Tended(trouble=f"group {group.index} used up its {most} recreations: {call.why}")
+    due = restart.due(record, group, view.now)
+    if due > view.now:
+        wait = f"group {group.index} was recreated {count} times and waits until {text(due)}"
+        return Tended(wake=due, trouble=f"{wait}: {call.why}")
+    return Tended((told, *cleared(group)), record=restart.again(record, group, view.now))
+
+
+def _budget(view: View) -> int | None:
+    most = view.item.metadata.annotation(labels.MAX_GROUP_RESTARTS)
+    return int(most) if most.isdecimal() else None
+
+
+def _stray(group: Group, blueprint: Blueprint) -> Iterator[Change]:
+    """Workers that are over, or that belong to no group as this one is."""
+    for index, pod in sorted(group.pods.items()):
+        is_other = revision_of(pod) != group.revision or index >= blueprint.size
+        if index != LEADER and not pod.is_deleting and (is_other or pod.is_finished):
+            yield Delete(ref(POD, pod))
+
+
+def _workers(view: View, blueprint: Blueprint, group: Group, claims: Collection[str]) -> Iterator[Change]:
+    is_due = view.item.spec.startup_policy != LEADER_READY or (group.leader and group.leader.is_ready)
+    if is_due:
+        yield from _missing(blueprint, group, claims)
+
+
+def _missing(blueprint: Blueprint, group: Group, claims: Collection[str]) -> Iterator[Change]:
+    for index in range(1, blueprint.size):
+        if index not in group.pods:
+            yield from _claims(blueprint, Place(group.index, index), claims)
+            yield create(POD, worker_pod(blueprint, group.index, index))
+
+
+def _claims(blueprint: Blueprint, place: Place, known: Collection[str]) -> Iterator[Change]:
+    for body in claims_of(blueprint, place):
+        if body["metadata"]["name"] not in known:
+            yield create(PERSISTENT_VOLUME_CLAIM, body)
