@@ -20,6 +20,16 @@ BY_KEY = {
     "startTime": "<time>",
     "time": "<time>",
 }
+# Parts of messages that are dumps of the server's memory or the words of its decoder, and what stands for them.
+DUMPS = (
+    (re.compile(r"in record \(\d+\)"), "in record (<version>)"),
+    (re.compile(r"in object meta: \d+$"), "in object meta: <version>"),
+    (re.compile(r'Invalid value: (?:\[\{.*\}\]|"\{.*\}"):'), "Invalid value: <dump>:"),
+    (re.compile(r"json parse error: .*", re.DOTALL), "json parse error: <why>"),
+    (re.compile(r"continue key is not valid.*"), "continue key is not valid"),
+    (re.compile(r"(previously negative\)\n).*", re.DOTALL), r"\1<difference>"),
+    (re.compile(r' in scheme "pkg/runtime/scheme.go:\d+"'), ""),
+)
 UID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
 AGE = re.compile(r"\d+(ms|s)")
 EMPTY: tuple[Any, ...] = (None, "")
@@ -55,6 +65,9 @@ def _normal(key: str, value: Any, generated: str) -> Any:
         return value
     if key == "name" and generated and value.startswith(generated):
         return "<generated>"
+    if key == "message":
+        for dump, stand_in in DUMPS:
+            value = dump.sub(stand_in, value)
     return "<age>" if AGE.fullmatch(value) else UID.sub("<uid>", value)
 
 

@@ -43,6 +43,7 @@ class Difference:
 class Compared:
     requests: int = 0
     differences: list[Difference] = field(default_factory=list)
+    deviations: list[str] = field(default_factory=list)
 
     def common_places(self) -> list[tuple[str, int]]:
         """Where in the answers most differences are, for whoever mends them."""
@@ -65,7 +66,13 @@ async def compare(embedded: Connection, real: Connection, scenarios: Iterable[Sc
             for place, (step, ours, theirs) in enumerate(zip(scenario.steps, *answers, strict=True)):
                 result.requests += 1
                 leaves = _leaves(step, ours, theirs)
-                if leaves:
+                if step.deviation and leaves:
+                    result.deviations.append(f"{scenario.name} [{place}]: {step.deviation}")
+                elif step.deviation:
+                    result.differences.append(
+                        Difference(scenario.name, place, step.deviation, ("no longer",))
+                    )
+                elif leaves:
                     request = f"{step.method} {step.path} ({step.accept.rpartition('as=')[2][:5]})"
                     result.differences.append(Difference(scenario.name, place, request, tuple(leaves)))
     return result
@@ -106,7 +113,7 @@ class Server:
         deadline = time.monotonic() + SETUP_SECONDS
         while True:
             answer = await self._send(step, namespace, answers)
-            if answer.code != 404 or time.monotonic() > deadline:
+            if answer.code not in {404, 429} or time.monotonic() > deadline:
                 return answer
             await asyncio.sleep(0.05)
 

@@ -20,7 +20,7 @@ class Step:
     """One request; a path without a leading slash is below the core group's namespace of the scenario.
 
     `only` compares nothing but these top-level fields of the answer (beside its status code); `is_setup` repeats
-    a request until it is served, and compares nothing.
+    a request until it is served, and compares nothing. `deviation` says why our answer is known to differ.
     """
 
     method: str
@@ -30,6 +30,7 @@ class Step:
     accept: str = JSON
     only: tuple[str, ...] = ()
     is_setup: bool = False
+    deviation: str = ""
 
 
 @dataclass(frozen=True, slots=True)

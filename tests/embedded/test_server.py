@@ -104,7 +104,7 @@ def test_an_object_is_created_read_listed_and_deleted() -> None:
             MAPS,
             {"apiVersion": "v2"},
             400,
-            "the API version in the data (v2) does not match the expected",
+            'ConfigMap in version "v2" cannot be handled as a ConfigMap: no kind "ConfigMap" is registered',
         ),
         ("POST", MAPS, {}, 422, "metadata.name: Required value: name or generateName is required"),
         ("POST", MAPS, {"metadata": {"name": "A"}}, 422, "a lowercase RFC 1123 subdomain must consist of"),
@@ -332,7 +332,7 @@ def test_an_occupied_port_is_named_with_the_remedy() -> None:
         async with serving() as server:
             port = int(server.url.rpartition(":")[2])
             with pytest.raises(
-                AddressError, match=f"cannot listen on 127.0.0.1:{port}: .*choose another one"
+                AddressError, match=f"cannot listen on 127.0.0.1:{port}: .*choose another port"
             ):
                 await HttpServer(server.api).start("127.0.0.1", port)
 

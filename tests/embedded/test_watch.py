@@ -145,14 +145,18 @@ def test_a_slow_reader_gets_an_error_event_instead_of_a_gap() -> None:
     asyncio.run(run())
 
 
-def test_a_watch_ends_in_time_with_a_bookmark() -> None:
+@pytest.mark.parametrize(("lead", "bookmarks"), [(0.005, ["BOOKMARK"]), (2.0, [])])
+def test_a_watch_ends_in_time_and_if_it_is_not_short_after_a_bookmark(
+    lead: float, bookmarks: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
     async def run() -> None:
         api = await api_server()
         options = WatchOptions(resource_version=str(api.store.revision), bookmarks=True, timeout_seconds=0.01)
         _, watch = await watching(api, options)
         found = [event async for chunk in watch.lines() for event in events(chunk)]
-        assert {event["type"] for event in found} == {"BOOKMARK"}
+        assert [event["type"] for event in found] == bookmarks
 
+    monkeypatch.setattr("quorate.embedded.watch._LAST_BOOKMARK_SECONDS", lead)
     asyncio.run(run())
 
 

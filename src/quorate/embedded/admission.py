@@ -56,6 +56,8 @@ class Admission:
                 self._pods.admit(request)
             case "", "Service":
                 self._give_addresses(request)
+            case "", "Node":
+                _taint_unregistered(request)
             case "", "PersistentVolumeClaim":
                 self._give_storage_class(request)
             case "scheduling.k8s.io", "PriorityClass":
@@ -115,3 +117,15 @@ def _terminating(request: Request) -> ApiError:
     }
     error.status["details"]["causes"] = [cause]
     return error
+
+
+def _taint_unregistered(request: Request) -> None:
+    """A new node is not ready; one that has told what it offers gets a kubelet of ours, and is so at once."""
+    if request.operation != "CREATE" or request.obj is None:
+        return
+    if (request.obj.get("status") or {}).get("allocatable"):
+        return
+    spec = request.obj.setdefault("spec", {})
+    taint = {"key": "node.kubernetes.io/not-ready", "effect": "NoSchedule"}
+    if taint not in (spec.get("taints") or ()):
+        spec["taints"] = [*(spec.get("taints") or ()), taint]

@@ -43,8 +43,6 @@ def bound(pod: Json, node: str, metadata: Json, now: str) -> Json:
     for name in ("annotations", "labels"):
         if metadata.get(name):
             merged[name] = {**(merged.get(name) or {}), **metadata[name]}
-    if pod["spec"].get("nodeName", "") != node:
-        merged["generation"] = merged.get("generation", 0) + 1
     status = {name: value for name, value in pod.get("status", {}).items() if name != "nominatedNodeName"}
     others = [c for c in status.get("conditions") or () if c["type"] != "PodScheduled"]
     scheduled = {

@@ -50,20 +50,21 @@ class Call:
         request = self.request
         return negotiation.wanted(request.headers.get("Accept", ""), request.query.get("includeObject", ""))
 
-    async def tree(self, accepted: tuple[str, ...] = body.ACCEPTED) -> Any:
-        return body.decoded(await read(self.request), self.request.headers.get("Content-Type", ""), accepted)
+    async def tree(self) -> Any:
+        return body.decoded(await read(self.request), self.request.headers.get("Content-Type", ""))
 
     async def object(self, options: Options) -> Json:
         """The body as an object of the resource's kind; of a key that stands twice the last counts."""
         data = await read(self.request)
-        tree = body.decoded(data, self.request.headers.get("Content-Type", ""))
+        content_type = self.request.headers.get("Content-Type", "")
+        tree = body.decoded(data, content_type, kind=self.resource.kind)
         if options.field_validation != "Ignore" and data[:1] == b"{":
             intake.complain(self.resource, typed.duplicates(data, tree), options)
         return body.typed(tree, self.resource)
 
     async def patch(self) -> Patch:
-        media_type = self.request.headers.get("Content-Type", "").split(";", 1)[0].strip().lower()
-        return Patch(media_type, await self.tree(media_types(self.resource)))
+        content_type = self.request.headers.get("Content-Type", "")
+        return body.patch(await read(self.request), content_type, media_types(self.resource), self.resource)
 
     async def delete_options(self) -> DeleteOptions:
         """The DeleteOptions in the body, or in the query of clients that send no body."""

@@ -48,6 +48,10 @@ class ServiceAddresses:
             for field in ("clusterIP", "clusterIPs"):
                 spec.pop(field, None)
             return []
+        spec.setdefault("ipFamilyPolicy", "SingleStack")
+        spec.setdefault("ipFamilies", ["IPv4"])
+        if not spec.get("clusterIP") and spec.get("clusterIPs"):
+            spec["clusterIP"] = spec["clusterIPs"][0]
         if not spec.get("clusterIP"):
             spec["clusterIP"] = held.get("clusterIP") or self._free_address()
         elif spec["clusterIP"] not in {"None", held.get("clusterIP")}:

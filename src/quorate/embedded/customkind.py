@@ -21,7 +21,13 @@ _UNCHECKED = Cause(
 )
 # With one of these a value is not of its schema's form, so rules could not be evaluated on it.
 _BLOCKING = frozenset(
-    {"FieldValueRequired", "FieldValueTooLong", "FieldValueTooMany", "FieldValueTypeInvalid"}
+    {
+        "FieldValueNotSupported",
+        "FieldValueRequired",
+        "FieldValueTooLong",
+        "FieldValueTooMany",
+        "FieldValueTypeInvalid",
+    }
 )
 
 

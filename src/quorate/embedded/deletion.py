@@ -54,12 +54,23 @@ async def delete(server: "ApiServer", target: Target, options: DeleteOptions) ->
     if new is None:
         removed = server.store.delete(target.key)
         await server.durable()
-        return Deleted(removed, at_once=True)
+        return Deleted(_last_seen(server, target.resource, removed), at_once=True)
     stored = server.store.update(target.key, new)
     await server.durable()
     if target.resource.plural == "customresourcedefinitions":
         await server.definitions.clean_up(stored)
     return Deleted(stored, at_once=False)
+
+
+def _last_seen(server: "ApiServer", resource: Resource, removed: Json) -> Json:
+    """A pod goes as one whose grace period is over."""
+    if (resource.group, resource.plural) != ("", "pods"):
+        return removed
+    metadata = {**removed["metadata"], "deletionGracePeriodSeconds": 0}
+    if "deletionTimestamp" not in metadata:
+        metadata["deletionTimestamp"] = timestamp(server.now())
+        metadata["generation"] = metadata.get("generation", 0) + 1
+    return {**removed, "metadata": metadata}
 
 
 async def _admitted(server: "ApiServer", target: Target, old: Json, options: DeleteOptions) -> None:
@@ -142,11 +153,12 @@ def _marked(server: "ApiServer", target: Target, old: Json, options: DeleteOptio
         return None
     metadata = _with_finalizers(old["metadata"], finalizers)
     pending = metadata.get("deletionGracePeriodSeconds")
-    if metadata.get("deletionTimestamp") is None or (pending is not None and grace < pending):
+    is_first = metadata.get("deletionTimestamp") is None
+    if is_first or (pending is not None and grace < pending):
         metadata["deletionTimestamp"] = timestamp(server.now() + grace)
         metadata["deletionGracePeriodSeconds"] = grace
         custom = target.resource.definition is not None
-        if has_generation(target.resource.group, target.resource.plural, custom=custom):
+        if is_first and has_generation(target.resource.group, target.resource.plural, custom=custom):
             metadata["generation"] = metadata.get("generation", 0) + 1
     if metadata == old["metadata"]:
         return old

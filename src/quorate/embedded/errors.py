@@ -180,6 +180,11 @@ def unsupported_media_type(accepted: Sequence[str]) -> ApiError:
     return failure(415, "UnsupportedMediaType", message + ", ".join(accepted))
 
 
+def unroutable_media_type() -> ApiError:
+    """415 of a patch: the router itself knows which media types patches have."""
+    return failure(415, "UnsupportedMediaType", "415: Unsupported Media Type", {})
+
+
 def too_many_requests(message: str, retry_after_seconds: int = 0, causes: Sequence[Json] = ()) -> ApiError:
     details: Json = {"causes": list(causes) or None, "retryAfterSeconds": retry_after_seconds}
     return failure(429, "TooManyRequests", message, details)

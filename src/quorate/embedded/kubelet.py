@@ -72,7 +72,7 @@ class Kubelets:
 
     def is_down(self, node: str) -> bool:
         found = self._world.get(kinds.NODE, "", node)
-        return found is None or is_marked_down(found)
+        return found is None or not has_kubelet(found)
 
     def _pod_event(self, event: Event) -> None:
         if event.type == "DELETED":
@@ -84,11 +84,10 @@ class Kubelets:
 
     def _node_event(self, event: Event) -> None:
         """A node that comes (back) goes on with its pods."""
-        before = event.previous
-        comes = event.type == "ADDED" or (before is not None and is_marked_down(before))
-        if comes and not is_marked_down(event.object):
+        comes = event.previous is None or not has_kubelet(event.previous)
+        if comes and has_kubelet(event.object):
             for pod in self._world.pods_on(event.key.name):
-                self.queue.add(_key(pod))
+                self._notice(_key(pod), pod)
 
     def _notice(self, key: Key, pod: Json) -> None:
         node, uid = node_of(pod), pod["metadata"]["uid"]
@@ -100,6 +99,9 @@ class Kubelets:
                 self.queue.add(key)
             return
         if uid not in self._runs:
+            found = self._world.get(kinds.NODE, "", node)
+            if found is not None and not _has_registered(found):
+                return
             self._admit(pod, node)
         self.queue.add(key)
 
@@ -236,6 +238,15 @@ class Kubelets:
 
     async def _revise(self, pod: Json, make: podstatus.Make) -> None:
         await self._writer.revise_status(outcome.ref(kinds.POD, pod), make)
+
+
+def has_kubelet(node: Json) -> bool:
+    """Whether one works there: it has told what the node offers, and is not down."""
+    return _has_registered(node) and not is_marked_down(node)
+
+
+def _has_registered(node: Json) -> bool:
+    return bool((node.get("status") or {}).get("allocatable"))
 
 
 def is_marked_down(node: Json) -> bool:

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import msgspec
 
 from quorate.api.meta import Json
-from quorate.embedded.errors import ApiError, bad_request, gone
+from quorate.embedded.errors import ApiError, bad_request, gone, not_a_number
 from quorate.embedded.options import ListOptions
 from quorate.embedded.registry import Resource
 from quorate.embedded.shelf import Entry
@@ -110,7 +110,7 @@ def _check(options: ListOptions, revision: int) -> None:
     version = options.resource_version
     if version and not version.isdigit():
         raise bad_request(
-            f'Invalid value: "{version}": strconv.ParseUint: parsing "{version}": invalid syntax'
+            f'invalid resource version: resourceVersion: Invalid value: "{version}": {not_a_number(version)}'
         )
     if options.match == "Exact" and version in {"", "0"}:
         raise bad_request('resourceVersionMatch "Exact" is forbidden for resourceVersion "0"')

@@ -104,6 +104,7 @@ def _patcher(shape: Shape, document: Patch) -> Callable[[Json], Any]:
 
 
 async def _apply(server: "ApiServer", target: Target, config: Any, options: Options) -> tuple[Json, bool]:
+    _check_kind(config, target.resource)
     config = body.typed(config, target.resource)
     settled = replace(options, ownership_settled=True)
     stored = server.store.get(target.key)
@@ -115,12 +116,23 @@ async def _apply(server: "ApiServer", target: Target, config: Any, options: Opti
             why = f"uid mismatch: the provided object specified uid {uid}, and no existing object was found"
             raise errors.conflict(target.resource, target.name, why)
         fresh = _same_object(target, fresh)
+        fresh["metadata"].pop("resourceVersion", None)
         return await creation.create(server, target.resource, target.namespace, fresh, settled), True
 
     def make(old: Json) -> Json:
         return _same_object(target, _merged(server, target, old, config, options))
 
     return await updating.change(server, target, make, settled), False
+
+
+def _check_kind(config: Any, resource: Resource) -> None:
+    """Who applies an object names its kind; nothing is filled in."""
+    if not isinstance(config, dict) or resource.definition is not None:
+        return
+    api_version, kind = config.get("apiVersion") or "", config.get("kind") or ""
+    if (api_version, kind) != (resource.api_version, resource.kind):
+        group, _, version = api_version.rpartition("/")
+        raise errors.bad_request(f"invalid object type: {group}/{version}, Kind={kind}")
 
 
 def _merged(server: "ApiServer", target: Target, live: Json, config: Json, options: Options) -> Json:

@@ -48,7 +48,7 @@ class PodAdmission:
             self._give_account(request, spec)
             self._give_priority(request, spec)
         elif request.old is not None:
-            for field in ("priority", "preemptionPolicy", "serviceAccountName", "serviceAccount"):
+            for field in ("priority", "preemptionPolicy"):
                 if spec.get(field) is None and request.old["spec"].get(field) is not None:
                     spec[field] = request.old["spec"][field]
         _tolerate_failures(spec)

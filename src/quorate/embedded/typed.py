@@ -168,11 +168,16 @@ def _time(text: str, *, micro: bool) -> str | None:
     raise WrongTypeError(f'parsing time "{text}" as "{layout}": cannot parse "{rest}" as "{part}"')
 
 
+_BASE64 = re.compile(r"[A-Za-z0-9+/]*={0,2}")
+
+
 def _bytes(text: str) -> str:
     try:
         base64.b64decode(text, validate=True)
-    except binascii.Error as error:
-        raise WrongTypeError(f"illegal base64 data: {error}") from None
+    except binascii.Error:
+        readable = _BASE64.match(text)
+        place = readable.end() if readable else 0
+        raise WrongTypeError(f"illegal base64 data at input byte {place}") from None
     return text
 
 

@@ -60,8 +60,7 @@ async def _taken_in(server: "ApiServer", target: Target, states: tuple[Json, Jso
     if new == old:
         return old
     new = intake.read(target.resource, new, options)
-    if target.subresource != "status":
-        new = intake.completed(target.resource, new)
+    new = intake.completed(target.resource, new)
     if not options.ownership_settled:
         new = intake.owned(server, target.resource, (old, new), options, target.subresource)
     request = intake.asked("UPDATE", target, (old, new), options)

@@ -5,6 +5,7 @@ is refused with 410; a reader that is too slow is cut off with an ERROR event of
 """
 
 import asyncio
+import math
 from collections.abc import AsyncIterator, Callable
 from typing import TYPE_CHECKING
 
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
 
 _encode = msgspec.json.Encoder().encode
 BOOKMARK_SECONDS = 60.0
+# A watch that ends by itself gets its last bookmark this long before.
+_LAST_BOOKMARK_SECONDS = 2.0
 
 
 class Watch:
@@ -72,18 +75,17 @@ class Watch:
     async def _events(self, deadline: float | None) -> AsyncIterator[bytes]:
         loop = asyncio.get_running_loop()
         while True:
-            wait = BOOKMARK_SECONDS
-            if deadline is not None:
-                wait = min(wait, deadline - loop.time())
-            if wait <= 0:
-                if self._options.bookmarks:
-                    # The client's next watch can begin here instead of at the last event it saw.
-                    yield self._bookmark(self._store.revision)
+            left = math.inf if deadline is None else deadline - loop.time()
+            if left <= 0:
                 return
-            events = await self._subscription.batch(wait)
+            is_last = left <= _LAST_BOOKMARK_SECONDS
+            events = await self._subscription.batch(
+                left if is_last else min(BOOKMARK_SECONDS, left - _LAST_BOOKMARK_SECONDS)
+            )
             if not events and self._subscription.closed:
                 return
-            if not events and self._options.bookmarks:
+            if not events and self._options.bookmarks and not is_last:
+                # The client's next watch can begin here instead of at the last event it saw.
                 yield self._bookmark(self._store.revision)
             chunk = b"".join([line for event in events if (line := self._line(event))])
             if chunk:

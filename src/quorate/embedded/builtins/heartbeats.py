@@ -5,7 +5,7 @@ from quorate.embedded.builtins.workqueue import WorkQueue
 from quorate.embedded.builtins.world import World
 from quorate.embedded.builtins.writer import Writer
 from quorate.embedded.clock import Clock
-from quorate.embedded.kubelet import is_marked_down
+from quorate.embedded.kubelet import has_kubelet
 from quorate.embedded.store import Event
 from quorate.workloads.builtin import kinds
 from quorate.workloads.builtin.conditions import is_true
@@ -31,9 +31,7 @@ class Heartbeats:
 
     def _node_event(self, event: Event) -> None:
         before = event.previous
-        if event.type == "ADDED" or (
-            before is not None and is_marked_down(before) != is_marked_down(event.object)
-        ):
+        if event.type == "ADDED" or (before is not None and has_kubelet(before) != has_kubelet(event.object)):
             self.queue.add(event.key.name)
 
     def _tick(self) -> None:
@@ -46,7 +44,7 @@ class Heartbeats:
 
     async def _beat(self, name: str) -> None:
         node = self._world.get(kinds.NODE, "", name)
-        if node is None or is_marked_down(node):
+        if node is None or not has_kubelet(node):
             return
         await self._renew(node)
         if not is_true(node.get("status", {}).get("conditions"), "Ready"):

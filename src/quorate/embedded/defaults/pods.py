@@ -36,6 +36,10 @@ def pod(obj: Json) -> None:
                     port["hostPort"] = port.get("containerPort", 0)
     if spec.get("enableServiceLinks") is None:
         spec["enableServiceLinks"] = True
+    for condition in (obj.get("status") or {}).get("conditions") or ():
+        # Times that Go cannot leave out.
+        condition.setdefault("lastProbeTime", None)
+        condition.setdefault("lastTransitionTime", None)
 
 
 def template_object(obj: Json) -> None:

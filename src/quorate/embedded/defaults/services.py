@@ -24,23 +24,12 @@ def service(obj: Json) -> None:
 
 def _traffic(spec: Json) -> None:
     kind = spec["type"]
-    if kind in _WITH_CLUSTER_IP:
-        if spec.get("internalTrafficPolicy") is None:
-            spec["internalTrafficPolicy"] = "Cluster"
-        _families(spec)
+    if kind in _WITH_CLUSTER_IP and spec.get("internalTrafficPolicy") is None:
+        spec["internalTrafficPolicy"] = "Cluster"
     if kind in {"NodePort", "LoadBalancer"} and not spec.get("externalTrafficPolicy"):
         spec["externalTrafficPolicy"] = "Cluster"
     if kind == "LoadBalancer" and spec.get("allocateLoadBalancerNodePorts") is None:
         spec["allocateLoadBalancerNodePorts"] = True
-
-
-def _families(spec: Json) -> None:
-    if spec.get("ipFamilyPolicy") is None:
-        spec["ipFamilyPolicy"] = "SingleStack"
-    if not spec.get("ipFamilies"):
-        spec["ipFamilies"] = ["IPv4"]
-    if spec.get("clusterIP") and not spec.get("clusterIPs"):
-        spec["clusterIPs"] = [spec["clusterIP"]]
 
 
 def endpoints(obj: Json) -> None:

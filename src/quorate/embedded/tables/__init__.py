@@ -52,7 +52,9 @@ def table(
         "apiVersion": _API_VERSION,
         "metadata": metadata or {},
         "columnDefinitions": [column.definition for column in printer.columns] if headers else [],
-        "rows": [_row(printer, resource, obj, include, now) for obj in objects],
+        # Go's nil: only kinds with a printer of their own begin with an empty list.
+        "rows": [_row(printer, resource, obj, include, now) for obj in objects]
+        or ([] if printer is not custom.PLAIN else None),
     }
 
 

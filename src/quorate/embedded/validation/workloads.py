@@ -79,7 +79,7 @@ def _template_labels(spec: Json) -> Json:
 
 
 def _mismatch(spec: Json) -> Cause:
-    return invalid("spec.template.metadata.labels", _template_labels(spec), _MISMATCH)
+    return invalid("spec.template.metadata.labels", _template_labels(spec) or None, _MISMATCH)
 
 
 def deployment(obj: Json) -> list[Cause]:

@@ -43,7 +43,9 @@ def judge(node: Json, renewed_at: float, now: float) -> Verdict:
     lost = now - max(renewed_at, epoch(node["metadata"].get("creationTimestamp"))) > GRACE_SECONDS
     changed = _unknown(conditions, now) if lost else None
     ready = find(changed or conditions, "Ready")
-    state = ready["status"] if ready is not None else "Unknown"
+    if ready is None:
+        return Verdict(None, node.get("spec", {}).get("taints") or [])  # its kubelet may still come
+    state = ready["status"]
     return Verdict(changed if changed != conditions else None, _taints(node, state, now))
 
 
