@@ -132,3 +132,13 @@ def test_composites_that_spread_choose_different_racks_until_all_are_taken() -> 
     racks = [set(cluster.bound(f"gang-{number}")) for number in range(4)]
     assert all(len(found) == 1 for found in racks)
     assert set.union(*racks[:3]) == {"a", "b", "c"}
+
+
+def test_a_composite_that_needs_none_holds_nobody() -> None:
+    cluster = Cluster()
+    cluster.node("n", 2)
+    composite(cluster, "free", needed=0)
+    member(cluster, "free", "a", 9)
+    member(cluster, "free", "b", 2)
+    cluster.settle()
+    assert (len(cluster.bound("a")), len(cluster.bound("b"))) == (0, 2)

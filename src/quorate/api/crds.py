@@ -129,6 +129,7 @@ CUSTOM: tuple[Custom, ...] = (
             ("rbg",),
             (
                 Column("Ready", '.status.conditions[?(@.type=="Ready")].status'),
+                Column("Segments", ".status.segmentsReady"),
                 AGE,
                 Column("Reason", '.status.conditions[?(@.type=="Ready")].reason', wide=True),
             ),

@@ -175,11 +175,23 @@ class RoleStatus(Wire):
 
 
 class SegmentStatus(Wire):
-    """One row of the table of segments, as `kubectl get` and the dashboard show it."""
+    """One row of the table of segments, as `kubectl get` and the dashboard show it; people count from 1."""
 
     index: int = 0
     ready: bool = False
     pods: str = ""
+
+
+class CoordinationStatus(Wire):
+    """How far a coordination is, in segments, and what it waits for since when."""
+
+    name: str = ""
+    complete: int = 0
+    ready: int = 0
+    wanted: int = 0
+    updating: int | None = None
+    waits_for: str = ""
+    since: str = ""
 
 
 class RoleBasedGroupStatus(Wire):
@@ -187,6 +199,9 @@ class RoleBasedGroupStatus(Wire):
     conditions: list[Condition] | None = None
     role_statuses: list[RoleStatus] | None = None
     segments: list[SegmentStatus] | None = None
+    segments_ready: str = ""
+    coordinations: list[CoordinationStatus] | None = None
+    current_revision: str = ""
 
 
 class RoleBasedGroup(Object):

@@ -69,7 +69,7 @@ def _segment_faults(spec: RoleBasedGroupSpec) -> Iterator[Fault]:
     requirements = spec.coordination_requirements or []
     known = [role.name for role in spec.roles or ()]
     for field, placement in placements(requirements):
-        if not placement.segment_size:
+        if placement.segment_size == {}:
             yield Fault(f"{field}.segmentSize", "a segment needs a size for at least one role", Cause.VALUE)
         for role, size in (placement.segment_size or {}).items():
             at = f"{field}.segmentSize.{role}"

@@ -13,11 +13,12 @@ from quorate.scheduling.trial import Trial
 
 def holder_of(trial: Trial, number: int) -> int:
     """The highest composite above a gang that has not started; NONE if the gang may start by itself."""
+    composites = trial.snapshot.composites
     found, at = NONE, int(trial.snapshot.gangs.composite[number])
     while at != NONE:
-        if not len(active_pods(trial, at)):
+        if composites.minimum[at] and not len(active_pods(trial, at)):
             found = at
-        at = int(trial.snapshot.composites.parent[at])
+        at = int(composites.parent[at])
     return found
 
 

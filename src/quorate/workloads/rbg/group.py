@@ -1,0 +1,177 @@
+"""The internal type of a RoleBasedGroup: what both API shapes, policies and scaling adapters come to.
+
+`read` is the only place that knows the shapes. A group with faults has no roles: nobody may act on it, and what
+runs goes on running.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+import msgspec
+
+from quorate.api import labels
+from quorate.api.meta import Json, Kind
+from quorate.api.rbg import Role as WireRole
+from quorate.api.rbg import RoleBasedGroup, RollingUpdate, ServicePort
+from quorate.api.rbgcoordination import CoordinationRequirement, SegmentTopologyAffinity
+from quorate.api.rbgpolicy import CoordinatedPolicy
+from quorate.rules.roles import faults
+from quorate.rules.validity import Fault
+from quorate.workloads.coordinated import coordinations
+from quorate.workloads.rbg.templates import Templates, templates_of
+from quorate.workloads.segments import Coordination
+
+
+@dataclass(frozen=True, slots=True)
+class Role:
+    """A role as it is carried out: so many instances of `size` pods each, made from these templates."""
+
+    name: str
+    replicas: int
+    size: int
+    templates: Templates
+    restart: str
+    rolling: RollingUpdate
+    needs: tuple[str, ...] = ()
+    labels: Mapping[str, str] = field(default_factory=dict)
+    annotations: Mapping[str, str] = field(default_factory=dict)
+    ports: tuple[ServicePort, ...] = ()
+    serves_leader_only: bool = False
+    has_adapter: bool = False
+    adapter_labels: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """`gang` says how many instances of each role start together, if they are to be one gang."""
+
+    kind: Kind
+    name: str
+    namespace: str
+    uid: str
+    generation: int
+    roles: tuple[Role, ...]
+    coordinations: tuple[Coordination, ...] = ()
+    affinities: Mapping[str, SegmentTopologyAffinity] = field(default_factory=dict)  # by coordination
+    gang: Mapping[str, int] | None = None
+    faults: tuple[Fault, ...] = ()
+
+    @property
+    def by_name(self) -> dict[str, Role]:
+        return {role.name: role for role in self.roles}
+
+    @property
+    def owner_reference(self) -> Json:
+        return {
+            "apiVersion": self.kind.api_version,
+            "kind": self.kind.kind,
+            "name": self.name,
+            "uid": self.uid,
+            "controller": True,
+            "blockOwnerDeletion": True,
+        }
+
+
+def read(
+    kind: Kind,
+    found: RoleBasedGroup,
+    policy: CoordinatedPolicy | None = None,
+    scaled: Mapping[str, int] | None = None,
+) -> Group:
+    """`scaled` are the instances that adapters ask for, by role; they come before the role's own."""
+    meta, own = found.metadata, found.spec.coordination_requirements or []
+    requirements = [*own, *requirements_of(policy)]
+    spec = msgspec.structs.replace(found.spec, coordination_requirements=requirements or None)
+    wrong = tuple(_named(fault, len(own)) for fault in faults(spec))
+    templates, unmade = ({}, ()) if wrong else templates_of(spec)
+    wrong = (*wrong, *unmade)
+    roles = () if wrong else tuple(_role(role, templates, scaled or {}) for role in spec.roles or ())
+    desired = {role.name: role.replicas for role in roles}
+    return Group(
+        kind=kind,
+        name=meta.name,
+        namespace=meta.namespace,
+        uid=meta.uid,
+        generation=meta.generation,
+        roles=roles,
+        coordinations=tuple(coordinations(requirements, desired)) if roles else (),
+        affinities=_affinities(requirements),
+        gang=_gang(found, requirements, desired),
+        faults=wrong,
+    )
+
+
+def requirements_of(policy: CoordinatedPolicy | None) -> list[CoordinationRequirement]:
+    """The rules of a policy as the group itself would say them."""
+    rules = policy.spec.policies if policy is not None else None
+    return [
+        CoordinationRequirement(name=rule.name, roles=rule.roles, strategy=rule.strategy)
+        for rule in rules or ()
+    ]
+
+
+def _named(fault: Fault, own: int) -> Fault:
+    """A fault in a requirement that stands in the policy is reported there."""
+    beginning, middle, rest = fault.field.partition("spec.coordinationRequirements[")
+    number, _, tail = rest.partition("]")
+    if beginning or not middle or int(number) < own:
+        return fault
+    at = f"CoordinatedPolicy spec.policies[{int(number) - own}]{tail}"
+    return fault._replace(field=at)
+
+
+def _role(role: WireRole, templates: Mapping[str, Templates], scaled: Mapping[str, int]) -> Role:
+    pattern, strategy = role.leader_worker_pattern, role.rollout_strategy
+    return Role(
+        name=role.name,
+        replicas=scaled.get(role.name, role.replicas),
+        size=pattern.size if pattern else 1,
+        templates=templates[role.name],
+        restart=_restart(role),
+        rolling=(strategy.rolling_update if strategy else None) or RollingUpdate(),
+        needs=tuple(role.dependencies or ()),
+        labels=role.labels or {},
+        annotations=role.annotations or {},
+        ports=tuple(role.service_ports or ()),
+        serves_leader_only=pattern is not None and pattern.shared_service_selection != "All",
+        has_adapter=role.scaling_adapter is not None and role.scaling_adapter.enable,
+        adapter_labels=(role.scaling_adapter.labels if role.scaling_adapter else None) or {},
+    )
+
+
+def _restart(role: WireRole) -> str:
+    """What a failed pod means for its instance: the configuration, else the older field, else by pattern."""
+    pattern = role.leader_worker_pattern or role.standalone_pattern
+    if pattern is None:
+        return "None"
+    config = pattern.restart_policy_config
+    default = "RecreateRoleInstanceOnPodRestart" if role.leader_worker_pattern else "None"
+    return (config.type if config else "") or pattern.restart_policy or default
+
+
+def _affinities(requirements: Sequence[CoordinationRequirement]) -> dict[str, SegmentTopologyAffinity]:
+    found = {}
+    for index, requirement in enumerate(requirements):
+        placement = requirement.strategy.segment_placement
+        affinity = placement.topology_affinity if placement else None
+        if affinity is not None and affinity.topology_key:
+            found[requirement.name or f"coordination-{index + 1}"] = affinity
+    return found
+
+
+def _gang(
+    found: RoleBasedGroup, requirements: Sequence[CoordinationRequirement], desired: Mapping[str, int]
+) -> dict[str, int] | None:
+    """A policy's minimums before the annotation; of several the larger wins, and none means the whole group."""
+    scheduling = [requirement.strategy.scheduling for requirement in requirements]
+    asked = [one.gang.min_replicas or {} for one in scheduling if one is not None and one.gang is not None]
+    if not asked:
+        is_whole = found.metadata.annotation(labels.RBG_GANG_SCHEDULING) == "true"
+        return dict(desired) if is_whole else None
+    if not all(asked):
+        return dict(desired)
+    return {
+        role: max(minimums.get(role, 0) for minimums in asked)
+        for role in desired
+        if any(role in minimums for minimums in asked)
+    }

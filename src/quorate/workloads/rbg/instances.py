@@ -1,0 +1,57 @@
+"""The instances of a role as their pods show them: which exist, which are ready, old, or on nodes.
+
+Counting pods instead of reading the status of a set means that nothing here is older than the pods themselves.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+
+from quorate.api import labels
+from quorate.api.core import Pod
+
+REVISION = "quorate.dev/role-revision"  # annotation on pods and sets: hash of what pods are made from
+
+Indexes = frozenset[int]
+
+
+@dataclass(frozen=True, slots=True)
+class Instances:
+    """By index; `existing` have at least a leader, `revisions` are those of all their pods."""
+
+    existing: Indexes = frozenset()
+    ready: Indexes = frozenset()
+    bound: Indexes = frozenset()
+    revisions: Mapping[int, frozenset[str]] = field(default_factory=dict)
+
+    def old(self, revision: str) -> Indexes:
+        """Those that have a pod of another revision."""
+        return frozenset(index for index, found in self.revisions.items() if found != {revision})
+
+
+NOBODY = Instances()
+
+
+def of_pods(pods: Iterable[Pod], size: int) -> Instances:
+    """`size` is for pods that do not say how large their group is."""
+    groups: dict[int, list[Pod]] = defaultdict(list)
+    for pod in pods:
+        index = pod.metadata.label(labels.LWS_GROUP_INDEX)
+        if index.isdecimal() and not pod.is_finished:
+            groups[int(index)].append(pod)
+    return Instances(
+        existing=frozenset(groups),
+        ready=frozenset(index for index, found in groups.items() if _is_ready(found, size)),
+        bound=frozenset(index for index, found in groups.items() if any(pod.spec.node_name for pod in found)),
+        revisions={index: frozenset(_revisions(found)) for index, found in groups.items()},
+    )
+
+
+def _is_ready(pods: list[Pod], size: int) -> bool:
+    said = pods[0].metadata.annotation(labels.LWS_SIZE)
+    needed = int(said) if said.isdecimal() else size
+    return sum(pod.is_ready and not pod.is_deleting for pod in pods) >= needed
+
+
+def _revisions(pods: list[Pod]) -> Iterator[str]:
+    return (pod.metadata.annotation(REVISION) for pod in pods)

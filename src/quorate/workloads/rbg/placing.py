@@ -1,0 +1,68 @@
+"""How many instances each role may have now: segments, then dependencies, then what exists already.
+
+1. What a set was told counts as existing, so that a step is never taken back while it is carried out.
+2. A team grows by its next segment only once the instances of the last one exist.
+3. A role whose dependencies are not ready does not grow; nothing else waits with it.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from quorate.workloads.rbg.group import Group, Role
+from quorate.workloads.rbg.instances import Instances
+from quorate.workloads.segmentgangs import Team, teams
+from quorate.workloads.segments import Placement, RoleState, place
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """What a role has: the replicas its set was told (None: there is no set) and its instances."""
+
+    told: int | None
+    instances: Instances
+
+    @property
+    def is_short(self) -> bool:
+        """Whether fewer instances exist than the set was told."""
+        return any(index not in self.instances.existing for index in range(self.told or 0))
+
+
+@dataclass(frozen=True, slots=True)
+class Targets:
+    """Instances by role, with what the coordinations say, and who waits for which roles."""
+
+    replicas: Mapping[str, int]
+    states: Mapping[str, RoleState]
+    placement: Placement
+    teams: tuple[Team, ...]
+    waits: Mapping[str, tuple[str, ...]]
+
+
+def targets(group: Group, held: Mapping[str, Held]) -> Targets:
+    states = {role.name: state_of(role, held[role.name]) for role in group.roles}
+    linked = tuple(teams(group.coordinations))
+    placement = place(group.coordinations, states)
+    waits = {role.name: tuple(_unready(role, states)) for role in group.roles}
+    short = {
+        role for team in linked if any(held[role].is_short for role in team.sizes) for role in team.sizes
+    }
+    replicas = {}
+    for role in group.roles:
+        target, state = placement.targets.get(role.name, role.replicas), states[role.name]
+        waiting = role.name in short or waits[role.name]
+        replicas[role.name] = min(target, state.current) if waiting else target
+    return Targets(replicas, states, placement, linked, waits)
+
+
+def state_of(role: Role, held: Held) -> RoleState:
+    """Instances beyond what the set was told are on their way out: they are not ready for anything."""
+    told = held.told or 0
+    return RoleState(role.replicas, told, sum(index < told for index in held.instances.ready))
+
+
+def _unready(role: Role, states: Mapping[str, RoleState]) -> Iterator[str]:
+    """The roles this one waits for: not there yet, or not ready as far as they were told to be."""
+    for name in role.needs:
+        state = states[name]
+        if state.desired and (not state.current or state.ready < state.current):
+            yield name

@@ -1,0 +1,70 @@
+"""How the set of each role is told to roll: segment by segment within a team, by its own strategy outside."""
+
+from collections.abc import Mapping
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass
+
+from quorate.workloads.builtin.amounts import resolve
+from quorate.workloads.rbg.group import Group, Role
+from quorate.workloads.rbg.placing import Held, Targets
+from quorate.workloads.segmentgangs import Team
+from quorate.workloads.segmentrollout import RoleRevision, SegmentUpdate, update
+
+Amount = int | str
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """What a LeaderWorkerSet is told: how many groups, and how they are updated."""
+
+    replicas: int
+    partition: int
+    max_unavailable: Amount
+    max_surge: Amount
+
+
+def segment_update(
+    team: Team,
+    roles: Mapping[str, Role],
+    held: Mapping[str, Held],
+    revisions: Mapping[str, str],
+    never_started: AbstractSet[int],
+) -> SegmentUpdate:
+    """`revisions` are those that pods shall have, by role."""
+    found = {name: _revision(roles[name], held[name], revisions[name]) for name in team.sizes}
+    return update(team, found, never_started)
+
+
+def _revision(role: Role, held: Held, revision: str) -> RoleRevision:
+    replicas, rolling = held.told or 0, role.rolling
+    indexes = frozenset(range(replicas))
+    return RoleRevision(
+        replicas=replicas,
+        old=held.instances.old(revision) & indexes,
+        unready=indexes - held.instances.ready,
+        partition=resolve(rolling.partition, replicas, up=True),
+        max_unavailable=rolling.max_unavailable,
+        max_surge=rolling.max_surge,
+        paused=rolling.paused,
+    )
+
+
+def told(
+    group: Group, targets: Targets, held: Mapping[str, Held], updates: Mapping[str, SegmentUpdate]
+) -> dict[str, Told]:
+    """By role; a paused role keeps every instance as it is."""
+    together = {name: each for one in updates.values() for name, each in one.roles.items()}
+    found = {}
+    for role in group.roles:
+        replicas, each = targets.replicas[role.name], together.get(role.name)
+        if each is None:
+            found[role.name] = _alone(role, replicas, held[role.name].told or 0)
+        else:
+            found[role.name] = Told(replicas, each.partition, each.max_unavailable, each.max_surge)
+    return found
+
+
+def _alone(role: Role, replicas: int, before: int) -> Told:
+    rolling = role.rolling
+    partition = before if rolling.paused else resolve(rolling.partition, replicas, up=True)
+    return Told(replicas, partition, rolling.max_unavailable, rolling.max_surge)

@@ -1,0 +1,102 @@
+"""What one pass over a group reads (`Seen`), and what follows from it (`View`)."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from quorate.api.apps import ControllerRevision
+from quorate.api.core import Pod
+from quorate.api.lws import LeaderWorkerSet
+from quorate.api.meta import Kind, Object
+from quorate.api.rbg import RoleBasedGroup
+from quorate.api.rbgpolicy import CoordinatedPolicy, ScalingAdapter
+from quorate.rules.validity import Cause, Fault
+from quorate.workloads.rbg.adapters import scaled
+from quorate.workloads.rbg.composites import never_started
+from quorate.workloads.rbg.group import Group, read
+from quorate.workloads.rbg.instances import NOBODY, of_pods
+from quorate.workloads.rbg.names import workload_name
+from quorate.workloads.rbg.objects import is_ours
+from quorate.workloads.rbg.placing import Held, Targets, targets
+from quorate.workloads.rbg.rolling import segment_update
+from quorate.workloads.rbg.sets import Made, made
+from quorate.workloads.segmentrollout import SegmentUpdate
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """Objects by name as the caches show them; `pods` are those of each set, by the name of the set."""
+
+    kind: Kind
+    found: RoleBasedGroup
+    now: float
+    policy: CoordinatedPolicy | None = None
+    sets: Mapping[str, LeaderWorkerSet] = field(default_factory=dict)
+    pods: Mapping[str, Sequence[Pod]] = field(default_factory=dict)
+    composites: Mapping[str, Object] = field(default_factory=dict)
+    services: Mapping[str, Object] = field(default_factory=dict)
+    files: Mapping[str, Object] = field(default_factory=dict)
+    adapters: Sequence[ScalingAdapter] = ()
+    revisions: Mapping[str, ControllerRevision] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """The group with what its roles have and may have; `updates` are by team, all else by role."""
+
+    group: Group
+    held: Mapping[str, Held]
+    targets: Targets
+    made: Mapping[str, Made]
+    updates: Mapping[str, SegmentUpdate]
+    faults: tuple[Fault, ...] = ()
+
+    def updated(self, role: str) -> int:
+        instances = self.held[role].instances
+        return len(instances.existing - instances.old(self.made[role].revision))
+
+
+def view_of(seen: Seen) -> View:
+    group = read(seen.kind, seen.found, seen.policy, scaled(seen.adapters))
+    taken = tuple(_taken(group, seen.sets))
+    held = {role.name: _held(group, seen, role.name, role.size) for role in group.roles}
+    found = targets(group, held)
+    what = {role.name: made(group, role) for role in group.roles}
+    revisions = {name: one.revision for name, one in what.items()}
+    updates = {
+        team.name: segment_update(
+            team,
+            group.by_name,
+            held,
+            revisions,
+            never_started(group, found, team, held, seen.composites),
+        )
+        for team in found.teams
+    }
+    return View(group, held, found, what, updates, (*group.faults, *taken))
+
+
+def _held(group: Group, seen: Seen, role: str, size: int) -> Held:
+    name = workload_name(group.name, role)
+    found, pods = seen.sets.get(name), seen.pods.get(name, ())
+    return Held(found.spec.replicas if found else None, of_pods(pods, size) if pods else NOBODY)
+
+
+def _taken(group: Group, sets: Mapping[str, LeaderWorkerSet]) -> Iterator[Fault]:
+    """Two roles may come to one name, and a set of that name may belong to somebody else."""
+    names = [workload_name(group.name, role.name) for role in group.roles]
+    for index, name in enumerate(names):
+        field_name = f"spec.roles[{index}].name"
+        role = group.roles[index].name
+        if name in names[:index]:
+            other = group.roles[names.index(name)].name
+            text = f'roles "{other}" and "{role}" would both be called {name}: shorten one of the names'
+            yield Fault(field_name, text, Cause.STRUCTURE)
+        if name in sets and not is_ours(sets[name], group):
+            text = (
+                f'role "{role}" needs LeaderWorkerSet {name}, which is not the group\'s: rename one of them'
+            )
+            yield Fault(field_name, text, Cause.LIVE)
+
+
+def by_name(objects: Iterable[Object]) -> dict[str, Object]:
+    return {one.metadata.name: one for one in objects}

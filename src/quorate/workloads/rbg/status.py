@@ -1,0 +1,122 @@
+"""The status of a group: its conditions, its roles, and how far each coordination is."""
+
+from collections.abc import Iterator, Sequence
+
+from quorate.api import timestamps
+from quorate.api.meta import Condition
+from quorate.api.rbg import CoordinationStatus, RoleBasedGroupStatus, RoleStatus, SegmentStatus
+from quorate.rules.conditions import transitioned
+from quorate.rules.validity import Fault
+from quorate.workloads.rbg.group import Group
+from quorate.workloads.rbg.seen import View
+from quorate.workloads.readiness import conditions
+from quorate.workloads.segmentgangs import Team, segments
+from quorate.workloads.segments import Progress, ready_segments, wanted
+
+CONFIGURED = "ConfigurationValid"
+
+
+def status_of(view: View, old: RoleBasedGroupStatus, revision: str, now: float) -> RoleBasedGroupStatus:
+    group, states = view.group, view.targets.states
+    pods = {role.name: role.size for role in group.roles}
+    said = [*conditions(states, pods, group.coordinations, old.conditions), _configured(())]
+    linked = view.targets.teams
+    ready = sum(ready_segments(team.sizes, states) for team in linked)
+    return RoleBasedGroupStatus(
+        observed_generation=group.generation,
+        conditions=_since(said, group, old, now),
+        role_statuses=[_role(view, role.name) for role in group.roles],
+        segments=[row for team in linked for row in _segments(view, team)] or None,
+        segments_ready=f"{ready}/{sum(wanted(team.sizes, states) for team in linked)}" if linked else "",
+        coordinations=[_coordination(view, each, old, now) for each in view.targets.placement.progress]
+        or None,
+        current_revision=revision,
+    )
+
+
+def invalid(
+    group: Group, faults: Sequence[Fault], old: RoleBasedGroupStatus, now: float
+) -> RoleBasedGroupStatus:
+    """Everything as it was, and what is wrong: of a group nobody may act on nothing else is known."""
+    kept = [one for one in old.conditions or () if one.type != CONFIGURED]
+    return RoleBasedGroupStatus(
+        observed_generation=group.generation,
+        conditions=_since([*kept, _configured(faults)], group, old, now),
+        role_statuses=old.role_statuses,
+        segments=old.segments,
+        segments_ready=old.segments_ready,
+        coordinations=old.coordinations,
+        current_revision=old.current_revision,
+    )
+
+
+def _configured(faults: Sequence[Fault]) -> Condition:
+    if not faults:
+        return Condition(type=CONFIGURED, status="True", reason="Valid", message="the group can be acted on")
+    message = "; ".join(map(str, faults))
+    return Condition(
+        type=CONFIGURED, status="False", reason="Invalid", message=f"nothing is changed: {message}"
+    )
+
+
+def _since(said: Sequence[Condition], group: Group, old: RoleBasedGroupStatus, now: float) -> list[Condition]:
+    found = transitioned(said, old.conditions, timestamps.text(now))
+    for condition in found:
+        condition.observed_generation = group.generation
+    return found
+
+
+def _role(view: View, role: str) -> RoleStatus:
+    instances = view.held[role].instances
+    return RoleStatus(
+        name=role,
+        replicas=len(instances.existing),
+        ready_replicas=len(instances.ready),
+        updated_replicas=view.updated(role),
+    )
+
+
+def _segments(view: View, team: Team) -> Iterator[SegmentStatus]:
+    """Every segment that is wanted, counted in pods."""
+    roles, desired = view.group.by_name, {role.name: role.replicas for role in view.group.roles}
+    for segment in segments(team, desired):
+        pods = ready = 0
+        for name, within in segment.instances.items():
+            size, up = roles[name].size, view.held[name].instances.ready
+            pods += len(within) * size
+            ready += sum(index in up for index in within) * size
+        yield SegmentStatus(index=segment.index + 1, ready=ready == pods, pods=f"{ready}/{pods}")
+
+
+def _coordination(
+    view: View, progress: Progress, old: RoleBasedGroupStatus, now: float
+) -> CoordinationStatus:
+    """`since` stays for as long as no segment more exists or is ready."""
+    before = next((one for one in old.coordinations or () if one.name == progress.name), CoordinationStatus())
+    moved = (before.complete, before.ready) != (progress.complete, progress.ready)
+    update = next(
+        (view.updates[team.name] for team in view.targets.teams if _holds(view, team, progress.name)), None
+    )
+    waits = [*map(str, progress.waits), *_dependencies(view, progress.name)]
+    return CoordinationStatus(
+        name=progress.name,
+        complete=progress.complete,
+        ready=progress.ready,
+        wanted=progress.wanted,
+        updating=update.segment + 1 if update is not None and update.segment is not None else None,
+        waits_for=", ".join(waits) + (f" (held by {progress.held_by})" if progress.held_by else ""),
+        since=timestamps.text(now) if moved or not before.since else before.since,
+    )
+
+
+def _holds(view: View, team: Team, coordination: str) -> bool:
+    return any(
+        one.name == coordination and one.sizes.keys() <= team.sizes.keys() for one in view.group.coordinations
+    )
+
+
+def _dependencies(view: View, coordination: str) -> Iterator[str]:
+    sizes = next(one.sizes for one in view.group.coordinations if one.name == coordination)
+    for role in sizes:
+        if needs := view.targets.waits[role]:
+            yield f"role {role} waits until {' and '.join(needs)} is ready"
