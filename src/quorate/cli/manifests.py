@@ -7,6 +7,7 @@ import msgspec
 import typer
 
 from quorate.api.meta import Json
+from quorate.cli.options import SCHEDULER_NAME, SchedulerName
 
 
 class Format(StrEnum):
@@ -24,11 +25,22 @@ def crds(output: Output = Format.YAML) -> None:
     typer.echo(render(definitions(), output))
 
 
-def manifests(output: Output = Format.YAML) -> None:
+def manifests(
+    output: Output = Format.YAML,
+    *,
+    webhook_port: Annotated[
+        int, typer.Option(help="Print the webhooks instead, for `quorate run --webhook-port` of this number.")
+    ] = 0,
+    scheduler_name: SchedulerName = SCHEDULER_NAME,
+) -> None:
     """Print everything else an installation needs: namespace, account, roles, priority classes."""
-    from quorate.api.shipped import objects  # noqa: PLC0415 - only this command needs it
+    from quorate.api import shipped, webhooks  # noqa: PLC0415 - only this command needs them
 
-    typer.echo(render(objects(), output))
+    if webhook_port:
+        found = [webhooks.service(webhook_port), *webhooks.configurations(scheduler_name)]
+    else:
+        found = shipped.objects()
+    typer.echo(render(found, output))
 
 
 def render(objects: list[Json], output: Format) -> str:

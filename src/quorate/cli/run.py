@@ -1,6 +1,7 @@
 """`quorate run`: the controllers against any cluster, as the process of an installation."""
 
 import asyncio
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -25,14 +26,23 @@ def run(  # noqa: PLR0913 - each is an option of the command
     health_port: Annotated[
         int, typer.Option(help="For /healthz, /readyz and /metrics; 0 is none.", min=0, max=65535)
     ] = 8080,
+    webhook_port: Annotated[
+        int, typer.Option(help="Where admission is served; 0 is nowhere.", min=0, max=65535)
+    ] = 0,
+    webhook_certificates: Annotated[
+        Path, typer.Option(help="A folder for its certificate, which is made and renewed there.")
+    ] = Path("/tmp/quorate-webhook"),  # noqa: S108 - in a container of its own; elsewhere one names a folder
     log_level: LogLevel = Level.INFO,
 ) -> None:
     """Run the controllers on the cluster of a kubeconfig."""
     from quorate.api.core import CONFIG_MAP, LEASE  # noqa: PLC0415 - keeps `quorate --help` fast
     from quorate.api.shipped import NAMESPACE  # noqa: PLC0415 - likewise
+    from quorate.api.webhooks import dns_names  # noqa: PLC0415 - likewise
     from quorate.cli.groupers import extensions  # noqa: PLC0415 - likewise
     from quorate.cli.world import stop_on_signals  # noqa: PLC0415 - likewise
     from quorate.controllers import app, logs  # noqa: PLC0415 - likewise
+    from quorate.controllers.admission import Webhook  # noqa: PLC0415 - likewise
+    from quorate.kube.certificates import Files  # noqa: PLC0415 - likewise
     from quorate.kube.kubeconfig import discover  # noqa: PLC0415 - likewise
     from quorate.plan import Ref  # noqa: PLC0415 - likewise
 
@@ -52,6 +62,9 @@ def run(  # noqa: PLR0913 - each is an option of the command
             kind_defaults=Ref(kind=CONFIG_MAP, namespace=where, name=name),
             lease=Ref(kind=LEASE, namespace=NAMESPACE, name="quorate") if leader_elect else None,
             health_port=health_port or None,
+            webhook=Webhook(Files(webhook_certificates), dns_names(), "0.0.0.0", webhook_port)  # noqa: S104 - from outside the pod
+            if webhook_port
+            else None,
         )
         await app.run(discover(kubeconfig, context), settings, stop)
 

@@ -35,7 +35,7 @@ def up(  # noqa: PLR0913 - each is an option of the command
     log_level: LogLevel = Level.WARNING,
 ) -> None:
     """Start a Kubernetes in this process, with fake GPU nodes and Quorate's controllers on it."""
-    from quorate.cli import world  # noqa: PLC0415 - keeps `quorate --help` fast
+    from quorate.cli import hooks, world  # noqa: PLC0415 - keeps `quorate --help` fast
     from quorate.cli.groupers import extensions  # noqa: PLC0415 - likewise
     from quorate.controllers import app, logs  # noqa: PLC0415 - likewise
     from quorate.embedded.nodes import ShapeError, node_shapes  # noqa: PLC0415 - likewise
@@ -47,7 +47,10 @@ def up(  # noqa: PLR0913 - each is an option of the command
         raise fail(f"--nodes: {error}", status=2) from error
     with refusals():
         settings = app.Settings(
-            only=tuple(only or ()), scheduler_name=scheduler_name, extensions=extensions(grouping_file)
+            only=tuple(only or ()),
+            scheduler_name=scheduler_name,
+            extensions=extensions(grouping_file),
+            webhook=hooks.webhook(kubeconfig),
         )
         chosen = settings if controllers else None
         asyncio.run(_up(world.Plan(shapes, kubeconfig, host, port, data_dir, chosen)))

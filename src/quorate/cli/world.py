@@ -12,6 +12,7 @@ from pathlib import Path
 
 from quorate.api.crds import crds
 from quorate.api.shipped import ACCOUNT, NAMESPACE, objects
+from quorate.cli import hooks
 from quorate.controllers import app
 from quorate.embedded.cluster import Cluster, Settings, running
 from quorate.embedded.nodes import NodeShape
@@ -54,10 +55,12 @@ async def started(plan: Plan) -> AsyncIterator[World]:
         account = plan.kubeconfig.with_name(f"{plan.kubeconfig.name}-controllers")
         cluster.write_account_kubeconfig(account, NAMESPACE, ACCOUNT)
         stop, ready = asyncio.Event(), asyncio.Event()
+        connection = discover(str(plan.kubeconfig))
+        await hooks.install(connection, plan.controllers)
         work = asyncio.create_task(_work(plan, discover(str(account)), stop, ready))
         try:
             await app.first_of(work, asyncio.create_task(_until(ready)))
-            yield World(cluster, discover(str(plan.kubeconfig)), stop, work)
+            yield World(cluster, connection, stop, work)
         finally:
             stop.set()
             await asyncio.gather(work, return_exceptions=True)

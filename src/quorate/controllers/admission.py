@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping
 from functools import partial
 from typing import Generic, NamedTuple
 
+from quorate.admission.defaulting import patch
 from quorate.admission.judges import judge_deletion, judge_of
 from quorate.admission.surroundings import Surroundings
 from quorate.api.composite import COMPOSITE_POD_GROUP, CompositePodGroup
@@ -17,6 +18,7 @@ from quorate.api.meta import Kind, Object
 from quorate.api.podgroup import POD_GROUP, PodGroup
 from quorate.api.queue import QUEUE, Queue
 from quorate.api.topology import TOPOLOGY, Topology
+from quorate.api.webhooks import MUTATE, NAME, VALIDATE
 from quorate.controllers.runtime import Step
 from quorate.kube.cache import Cache, T
 from quorate.kube.caches import Caches
@@ -30,7 +32,6 @@ from quorate.kube.webhook import AdmissionRequest, FieldError, Verdict, WebhookS
 from quorate.plan import Ref
 from quorate.rules.validity import Cause, Fault, Findings
 
-PATH = "/validate"
 REGISTRATION = "admissionregistration.k8s.io"
 CONFIGURATIONS = (
     Kind(
@@ -102,6 +103,13 @@ class Judge:
         return judge(request.object, request.old_object, self._around)
 
 
+def mutate(request: AdmissionRequest) -> Verdict:
+    """What an object leaves open is filled in; only validation refuses."""
+    asked = request.kind
+    kind = Kind(asked.group, asked.version, asked.kind, request.resource.resource, bool(request.namespace))
+    return Verdict(patch=patch(kind, request.object or {}))
+
+
 def reason_of(fault: Fault) -> str:
     """The reason the API server itself would give."""
     return REASONS.get(fault.cause, "FieldValueInvalid")
@@ -114,14 +122,14 @@ class Webhook(NamedTuple):
     names: tuple[str, ...]
     host: str
     port: int
-    configuration: str = "quorate"
+    configuration: str = NAME
 
 
 class Serving:
     """The server until `stop`; its certificate is made and renewed here."""
 
     def __init__(self, judge: Judge, webhook: Webhook, ca_changed: "Trust") -> None:
-        self._server = WebhookServer({PATH: judge}, webhook.folder)
+        self._server = WebhookServer({VALIDATE: judge, MUTATE: mutate}, webhook.folder)
         self._webhook = webhook
         self._trust = ca_changed
         self._stopped = asyncio.Event()

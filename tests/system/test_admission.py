@@ -1,0 +1,79 @@
+"""Admission as a user meets it with kubectl; on a cluster whose API server asks our webhook."""
+
+import pytest
+
+from tests.fakes.waiting import eventually
+from tests.kubectl import Kubectl
+from tests.system.cluster import Cluster
+
+GANG = "apiVersion: scheduling.run.ai/v2alpha2\nkind: PodGroup\nmetadata: {{name: gang}}\nspec: {spec}\n"
+QUEUE = "apiVersion: scheduling.run.ai/v2\nkind: Queue\nmetadata: {{name: {name}}}\nspec: {spec}\n"
+OPEN = (
+    "{resources: {gpu: {quota: 4, limit: -1}, cpu: {quota: -1, limit: -1}, memory: {quota: -1, limit: -1}}}"
+)
+
+
+@pytest.fixture(autouse=True)
+def _judged(cluster: Cluster) -> None:
+    if not cluster.is_embedded:
+        pytest.skip("the webhook of the other cluster is installed by whoever runs it")
+
+
+def test_a_tree_that_is_none_is_refused_at_its_field(shell: Kubectl) -> None:
+    groups = "{subGroups: [{name: a, parent: b, minMember: 1}, {name: b, parent: a}]}"
+    refused = shell.run("apply", "-f", "-", stdin=GANG.format(spec=groups))
+    assert refused.code == 1
+    assert "spec.subGroups[0].parent: cycle detected in subgroups" in refused.err
+
+
+def test_an_impossible_minimum_is_admitted_with_a_warning_and_shown_as_a_condition(shell: Kubectl) -> None:
+    spec = "{minSubGroup: 3, subGroups: [{name: a, minMember: 1}, {name: b, minMember: 1}]}"
+    applied = shell.run("apply", "-f", "-", stdin=GANG.format(spec=spec)).checked()
+    text = "minSubGroup (3) exceeds the number of direct child SubGroups (2)"
+    assert f"Warning: spec.minSubGroup: {text}" in applied.err
+
+    def conditions() -> dict[str, str]:
+        found = shell.get("podgroups.scheduling.run.ai", "gang").get("status", {}).get("conditions", [])
+        return {one["type"]: one["message"] for one in found}
+
+    assert eventually(conditions, until=lambda seen: "MinimumImpossible" in seen)["MinimumImpossible"] == text
+    shell.apply(GANG.format(spec=spec.replace("minSubGroup: 3", "minSubGroup: 1")))
+    eventually(conditions, until=lambda seen: "MinimumImpossible" not in seen)
+
+
+def test_a_gang_without_a_queue_gets_the_default_one(shell: Kubectl) -> None:
+    shell.apply(GANG.format(spec="{minMember: 1}"))
+    assert shell.get("podgroups.scheduling.run.ai", "gang")["spec"]["queue"] == "default-queue"
+
+
+def test_a_queue_that_is_used_cannot_be_deleted(shell: Kubectl) -> None:
+    parent, child = f"{shell.namespace}-parent", f"{shell.namespace}-child"
+    shell.apply(QUEUE.format(name=parent, spec=OPEN))
+    spec = OPEN.replace("{resources", f"{{parentQueue: {parent}, resources").replace("quota: 4", "quota: 5")
+    warned = shell.run("apply", "-f", "-", stdin=QUEUE.format(name=child, spec=spec)).checked()
+    assert f"child queue GPU quota (5) exceeds parent queue {parent} GPU quota (4)" in warned.err
+    refused = eventually(
+        lambda: shell.run("delete", "queue", parent, "--dry-run=server"), until=lambda done: done.code == 1
+    )
+    assert f"cannot delete queue {parent}: it has child queues [{child}]" in refused.err
+    shell.apply(GANG.format(spec=f"{{minMember: 1, queue: {child}}}"))
+    refused = eventually(
+        lambda: shell.run("delete", "queue", child, "--dry-run=server"), until=lambda done: done.code == 1
+    )
+    assert f"it has 1 workloads [{shell.namespace}/gang]" in refused.err
+    shell("delete", "podgroups.scheduling.run.ai", "gang")
+    eventually(lambda: shell.run("delete", "queue", child), until=lambda done: done.code == 0)
+    eventually(lambda: shell.run("delete", "queue", parent), until=lambda done: done.code == 0)
+
+
+def test_a_pod_of_ours_is_warned_and_a_foreign_one_is_left_alone(shell: Kubectl) -> None:
+    pod = """
+apiVersion: v1
+kind: Pod
+metadata: {{name: {name}, annotations: {{pod-group-name: missing}}}}
+spec: {{schedulerName: {scheduler}, containers: [{{name: app, image: "example/app:1"}}]}}
+"""
+    ours = shell.run("apply", "-f", "-", stdin=pod.format(name="ours", scheduler="quorate")).checked()
+    assert f'PodGroup "missing" does not exist in namespace {shell.namespace}' in ours.err
+    foreign = shell.run("apply", "-f", "-", stdin=pod.format(name="foreign", scheduler="other")).checked()
+    assert foreign.err == ""
