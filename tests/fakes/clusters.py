@@ -1,13 +1,13 @@
 """A small cluster in memory around the production encoder and `decide`: cycles are applied at once.
 
-Evicted pods come back pending, as a controller would make them; nominations and annotations are kept. The
-checker looks only at what the cluster holds: it shares no code with the scheduler.
+Evicted pods come back pending, as a controller would make them, after `linger` further cycles on their node;
+nominations and annotations are kept. `judge` says what is wrong with what the cluster holds.
 """
 
-from collections import Counter
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
 from datetime import UTC, datetime
+from typing import Protocol
 
 from msgspec.structs import replace
 
@@ -32,9 +32,15 @@ def moment(seconds: float) -> str:
     return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
-@dataclass(frozen=True)
+class Printer(Protocol):
+    """What Hypothesis prints counterexamples with."""
+
+    def text(self, text: str) -> None: ...
+
+
+@dataclass(frozen=True, repr=False)
 class Group:
-    """A group of a gang; a leaf has members that take `gpus` each."""
+    """A group of a gang; a leaf has members that take `gpus` and `cpus` each."""
 
     name: str
     parent: str = ""
@@ -42,42 +48,94 @@ class Group:
     min_sub_group: int | None = None
     members: int = 0
     gpus: int = 1
+    cpus: int = 1
     required: str = ""
     preferred: str = ""
     running: tuple[str, ...] = ()  # nodes of the first members
+
+    def __repr__(self) -> str:
+        """Only what was stated: counterexamples are read by people."""
+        stated = {one.name: getattr(self, one.name) for one in fields(self)}
+        told = (f"{name}={value!r}" for name, value in stated.items() if value not in ("", None, ()))
+        return f"Group({', '.join(told)})"
+
+    def _repr_pretty_(self, printer: Printer, _: object) -> None:
+        printer.text(repr(self))
+
+
+@dataclass(frozen=True)
+class Line:
+    """A queue as it was made, with the amounts of GPUs."""
+
+    parent: str = ""
+    quota: int = 0
+    limit: int = -1
 
 
 @dataclass
 class Cluster:
     policy: Policy = field(default_factory=Policy)
     now: float = NOW
+    linger: int = 0
     nodes: dict[str, int] = field(default_factory=dict)
+    cpus: dict[str, int] = field(default_factory=dict)
+    queues: dict[str, Line] = field(default_factory=dict)
     places: dict[str, dict[str, str]] = field(default_factory=dict)
     groups: dict[str, dict[str, Group]] = field(default_factory=dict)
     pods: dict[str, Pod] = field(default_factory=dict)
     encoder: Encoder = field(default_factory=lambda: Encoder("quorate"))
     podgroups: dict[str, PodGroup] = field(default_factory=dict)
     evicted: int = 0
+    leaving: dict[str, int] = field(default_factory=dict)  # cycles that evicted pods stay yet
 
     def __post_init__(self) -> None:
         levels = [TopologyLevel(node_label=name) for name in LEVELS]
         topology = Topology(metadata=ObjectMeta(name="places"), spec=TopologySpec(levels=levels))
         self.encoder.update(TOPOLOGY, None, topology)
 
-    def node(self, name: str, gpus: int, **places: str) -> None:
-        self.nodes[name], self.places[name] = gpus, places
-        status = NodeStatus(
-            allocatable={labels.GPU_RESOURCE: gpus, "cpu": 64, "memory": "256Gi", "pods": 110}
-        )
-        self.encoder.update(NODE, None, Node(metadata=ObjectMeta(name=name, labels=places), status=status))
+    def node(self, name: str, gpus: int, *, cpus: int = 64, **places: str) -> None:
+        self.nodes[name], self.cpus[name], self.places[name] = gpus, cpus, places
+        self.encoder.update(NODE, None, self._node(name))
 
-    def queue(self, name: str, *, parent: str = "", quota: int = 0, limit: int = -1, weight: int = 1) -> None:
+    def lose(self, name: str) -> None:
+        """A node vanishes; its pods are made anew."""
+        self.encoder.update(NODE, self._node(name), None)
+        del self.nodes[name], self.cpus[name]
+        for pod in [one for one in self.pods.values() if one.spec.node_name == name]:
+            self._anew(pod)
+
+    def queue(  # noqa: PLR0913 - the fields of a queue
+        self,
+        name: str,
+        *,
+        parent: str = "",
+        quota: int = 0,
+        limit: int = -1,
+        weight: int = 1,
+        priority: int = 100,
+        min_runtime: int = 0,
+    ) -> None:
+        self.queues[name] = Line(parent, quota, limit)
         gpu = QueueResource(quota=quota, limit=limit, over_quota_weight=weight)
-        spec = QueueSpec(parent_queue=parent, resources=QueueResources(cpu=FREE, memory=FREE, gpu=gpu))
+        runtime = f"{min_runtime}s" if min_runtime else None
+        spec = QueueSpec(
+            parent_queue=parent,
+            priority=priority,
+            resources=QueueResources(cpu=FREE, memory=FREE, gpu=gpu),
+            preempt_min_runtime=runtime,
+            reclaim_min_runtime=runtime,
+        )
         self.encoder.update(QUEUE, None, Queue(metadata=ObjectMeta(name=name), spec=spec))
 
     def gang(
-        self, name: str, groups: list[Group], *, queue: str = "", priority: int = 50, preemptibility: str = ""
+        self,
+        name: str,
+        groups: list[Group],
+        *,
+        queue: str = "",
+        priority: int = 50,
+        preemptibility: str = "",
+        delay: int = 0,
     ) -> None:
         """A gang whose first group is the root; a root with members is a flat gang."""
         root, *others = groups
@@ -89,6 +147,7 @@ class Cluster:
             queue=queue,
             priority_class_name=f"p{priority}",
             preemptibility=preemptibility,
+            preemption_delay=f"{delay}s" if delay else None,
             topology_constraint=_constraint(root),
             sub_groups=[_sub_group(group) for group in others] or None,
         )
@@ -101,6 +160,9 @@ class Cluster:
 
     def cycle(self) -> Plan:
         """One decision, applied."""
+        for name in [name for name, cycles in self.leaving.items() if not cycles]:
+            self._anew(self.pods[name])
+        self.leaving = {name: cycles - 1 for name, cycles in self.leaving.items()}
         plan = decide(self.encoder.snapshot(self.now), self.policy)
         self.now += 1.0
         for change in plan.changes:
@@ -110,7 +172,7 @@ class Cluster:
     def settle(self, rounds: int = 40) -> None:
         """Cycles until one changes nothing."""
         for _ in range(rounds):
-            if not self.cycle().changes:
+            if not self.cycle().changes and not self.leaving:
                 return
         raise AssertionError(f"still moving after {rounds} cycles")
 
@@ -121,37 +183,10 @@ class Cluster:
             pod.spec.node_name
             for pod in self.pods.values()
             if pod.spec.node_name
+            and not pod.is_deleting
             and pod.metadata.label("gang") == gang
             and pod.metadata.label("group") in below
         ]
-
-    def faults(self) -> Iterator[str]:
-        """What is wrong with what the cluster holds now."""
-        used = Counter[str]()
-        for pod in self.pods.values():
-            gang, group = pod.metadata.label("gang"), pod.metadata.label("group")
-            if pod.spec.node_name:
-                used[pod.spec.node_name] += self.groups[gang][group].gpus
-        yield from (f"{name} is over-committed" for name, gpus in used.items() if gpus > self.nodes[name])
-        for gang, groups in self.groups.items():
-            for name, each in groups.items():
-                bound = self.bound(gang, name)
-                if bound and not self._is_satisfied(gang, name):
-                    yield f"{gang}/{name} has members but is below its minimum"
-                if each.required and len({self._domain(node, each.required) for node in bound}) > 1:
-                    yield f"{gang}/{name} spans more than one {each.required}"
-
-    def _is_satisfied(self, gang: str, name: str) -> bool:
-        group = self.groups[gang][name]
-        below = [child.name for child in self.groups[gang].values() if child.name and child.parent == name]
-        unset = 0 if below else 1
-        minimum = unset if group.min_member is None else group.min_member
-        needed = len(below) if group.min_sub_group is None else group.min_sub_group
-        held = sum(self._is_satisfied(gang, child) for child in below)
-        return len(self.bound(gang, name)) >= minimum and held >= needed
-
-    def _domain(self, node: str, level: str) -> tuple[str, ...]:
-        return tuple(self.places[node][one] for one in LEVELS[: LEVELS.index(level) + 1])
 
     def _above(self, gang: str, name: str) -> list[str]:
         found = []
@@ -179,10 +214,7 @@ class Cluster:
                 )
             case Evict():
                 self.evicted += 1
-                pod = self.pods[change.pod.name]
-                self._put(
-                    replace(pod, spec=replace(pod.spec, node_name=""), status=PodStatus(phase="Pending"))
-                )
+                self._evict(self.pods[change.pod.name])
             case SetStatus():
                 pod = self.pods[change.target.name]
                 node = change.status["nominatedNodeName"] or ""
@@ -191,6 +223,35 @@ class Cluster:
                 self._annotate(change.target.name, change.body["metadata"]["annotations"])
             case _:
                 raise AssertionError(f"unexpected change {change}")
+
+    def _evict(self, pod: Pod) -> None:
+        if not self.linger:
+            self._anew(pod)
+            return
+        self.leaving[pod.metadata.name] = self.linger
+        self._put(replace(pod, metadata=replace(pod.metadata, deletion_timestamp=moment(self.now))))
+
+    def _anew(self, pod: Pod) -> None:
+        """The pod is gone and its controller makes the next one."""
+        self.leaving.pop(pod.metadata.name, None)
+        self._put(
+            replace(
+                pod,
+                metadata=replace(pod.metadata, deletion_timestamp=None),
+                spec=replace(pod.spec, node_name=""),
+                status=PodStatus(phase="Pending"),
+            )
+        )
+
+    def _node(self, name: str) -> Node:
+        amounts: dict[str, str | int | float] = {
+            labels.GPU_RESOURCE: self.nodes[name],
+            "cpu": self.cpus[name],
+            "memory": "256Gi",
+            "pods": 110,
+        }
+        meta = ObjectMeta(name=name, labels=self.places[name])
+        return Node(metadata=meta, status=NodeStatus(allocatable=amounts))
 
     def _annotate(self, name: str, notes: Mapping[str, str | None]) -> None:
         old = self.podgroups[name]
@@ -219,7 +280,7 @@ def _sub_group(group: Group) -> SubGroup:
 
 
 def _pod(gang: str, group: Group, index: int) -> Pod:
-    requests = ResourceRequirements(requests={labels.GPU_RESOURCE: group.gpus, "cpu": 1})
+    requests = ResourceRequirements(requests={labels.GPU_RESOURCE: group.gpus, "cpu": group.cpus})
     marks = {"gang": gang, "group": group.name, labels.SUB_GROUP_NAME: group.name}
     node = group.running[index] if index < len(group.running) else ""
     name = f"{gang}.{group.name}.{index}" if group.name else f"{gang}.{index}"

@@ -124,3 +124,15 @@ def test_the_same_objects_in_another_order_give_the_same_plan() -> None:
         cluster.encoder._dirty.update(cluster.encoder._podgroups)  # noqa: SLF001  ages follow the order of arrival
         plans.append(decide(cluster.encoder.snapshot(0.0)).changes)
     assert plans[0] == plans[1]
+
+
+def test_a_child_that_its_queue_refuses_gives_way_to_one_that_it_takes() -> None:
+    cluster = Cluster()
+    cluster.queue("q", quota=-1, limit=2)
+    cluster.node("n", 8)
+    children = [
+        Group(name, min_member=1, members=1, gpus=gpus) for name, gpus in (("large", 4), ("small", 2))
+    ]
+    cluster.gang("job", [Group("", min_sub_group=1), *children], queue="q")
+    cluster.settle()
+    assert [len(cluster.bound("job", name)) for name in ("large", "small")] == [0, 1]

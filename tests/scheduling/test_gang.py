@@ -9,7 +9,7 @@ from quorate.scheduling.agenda import Start
 from quorate.scheduling.policy import Policy, new_trial
 from quorate.scheduling.trial import Trial
 from tests.fakes.clusters import Cluster, Group
-from tests.scheduling.test_properties import trees
+from tests.fakes.drawn import trees
 
 
 @st.composite

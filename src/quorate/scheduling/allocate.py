@@ -73,14 +73,17 @@ class Failures:
 
 
 def _step(cycle: Cycle, number: int, failed: Failures) -> bool:
-    """Give a gang its next step, now or in seats that are being freed; whether it may take another."""
+    """Give a gang its next step, now or in seats that are being freed; whether it may take another.
+
+    A gang whose start waits for seats grows in no other way: nobody is bound before the minimum is.
+    """
     trial = cycle.trial
     known = failed.of(number)
     if known is not None:
         cycle.refused[number] = known
         return False
     found = Attempt()
-    for now in (True, False):
+    for now in (False,) if number in trial.waiting else (True, False):
         found = cycle.solver.attempt(trial, number, now=now)
         cycle.states += found.states
         if found.draft is not None:
@@ -89,7 +92,7 @@ def _step(cycle: Cycle, number: int, failed: Failures) -> bool:
             return now
         if found.goal is not None:
             cycle.refused[number] = found
-        if found.stop is not None or not trial.has_releasing:
+        if not trial.has_releasing:
             break
     if found.stop is None and found.goal is not None:
         failed.add(number, found)

@@ -5,11 +5,14 @@ says whether that is certain or a bound was met. The trial is only read; `commit
 """
 
 from dataclasses import dataclass, replace
+from functools import partial
+
+import numpy as np
 
 from quorate.scheduling import composite, gang, gates, growth
 from quorate.scheduling.agenda import Add, Draft, Found, Start
 from quorate.scheduling.fairness import Shares
-from quorate.scheduling.placement import Search
+from quorate.scheduling.placement import Search, Stops
 from quorate.scheduling.policy import Policy
 from quorate.scheduling.snapshot import NONE, Ints
 from quorate.scheduling.topology import ANYWHERE, Place
@@ -43,25 +46,27 @@ class Solver:
             place = composite.place_of(trial, above)
         for step in growth.steps(trial, int(trial.snapshot.gangs.root[number])):
             goal = replace(step, place=(*place, *step.place)) if place else step
-            stop = self._gate(trial, number, growth.first_choice(trial, goal))
             has_choice = growth.has_choice(trial, goal)
-            if stop is not None and not has_choice:
+            first = requested_by(trial, growth.first_choice(trial, goal))
+            stop = None if has_choice else self._gate(trial, number, first)
+            if stop is not None:
                 last = Attempt(stop=stop, goal=goal)
                 continue
-            found = self._search(trial, goal, now=now)
-            last = Attempt(goal=goal, is_proven=found.is_proven, states=last.states + found.states)
-            if found.draft is None:
-                continue
-            if has_choice:
-                stop = self._gate(trial, number, growth.seats(trial, found.draft)[0])
-            if stop is None:
-                return Attempt(found.draft, goal=goal, states=last.states)
-            last = Attempt(stop=stop, goal=goal, states=last.states)
+            stops = partial(self._gate_draft, trial, number) if has_choice else None
+            found, stop = self._search(trial, goal, stops, now=now)
+            states = last.states + found.states
+            if found.draft is not None:
+                return Attempt(found.draft, goal=goal, states=states)
+            last = Attempt(stop=stop, goal=goal, is_proven=found.is_proven, states=states)
         return last
 
-    def _gate(self, trial: Trial, number: int, pods: Ints) -> gates.Stop | None:
+    def _gate_draft(self, trial: Trial, number: int, draft: Draft) -> gates.Stop | None:
+        requests = trial.snapshot.requests[:, SHARED]
+        sums = [requests[step.shape] * int(step.counts.sum()) for step in draft.steps]
+        return self._gate(trial, number, np.sum(sums, axis=0))
+
+    def _gate(self, trial: Trial, number: int, requested: Ints) -> gates.Stop | None:
         snapshot = trial.snapshot
-        requested = requested_by(trial, pods)
         kind = snapshot.gangs.preemptibility[number]
         kept = kind == NON or (
             kind == SEMI and not gang.is_satisfied(trial, int(snapshot.gangs.root[number]))
@@ -71,16 +76,19 @@ class Solver:
             trial.accounts, self.shares, queue, requested, protected=requested if kept else None
         )
 
-    def _search(self, trial: Trial, goal: Start | Add, *, now: bool) -> Found:
-        policy = self.policy
+    def _search(
+        self, trial: Trial, goal: Start | Add, stops: Stops | None, *, now: bool
+    ) -> tuple[Found, gates.Stop | None]:
+        """The draft, or the stop that closed a way to one."""
+        policy, spreads = self.policy, self.policy.spreads_pods
         root = goal.leaf if isinstance(goal, Add) else goal.group
-        bulk = Search(trial, root, now=now, is_exact=False, spreads=policy.spreads_pods)
+        bulk = Search(trial, root, now=now, is_exact=False, spreads=spreads, stops=stops)
         found = bulk.run([goal], policy.bulk_limit)
         if found.draft is not None or found.is_proven or bulk.open_nodes() > policy.exact_nodes:
-            return found
-        exact = Search(trial, root, now=now, is_exact=True, spreads=policy.spreads_pods)
+            return found, bulk.stop
+        exact = Search(trial, root, now=now, is_exact=True, spreads=spreads, stops=stops)
         again = exact.run([goal], policy.exact_limit)
-        return Found(again.draft, again.is_proven, found.states + again.states)
+        return Found(again.draft, again.is_proven, found.states + again.states), exact.stop
 
 
 def commit(trial: Trial, number: int, draft: Draft, *, now: bool) -> None:

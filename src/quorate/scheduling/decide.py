@@ -17,6 +17,7 @@ from quorate.scheduling.consolidate import consolidate
 from quorate.scheduling.cycle import Cycle, open_cycle
 from quorate.scheduling.policy import Action, Policy
 from quorate.scheduling.preempt import preempt
+from quorate.scheduling.ready import bind_ready
 from quorate.scheduling.reclaim import reclaim
 from quorate.scheduling.render import plan_of
 from quorate.scheduling.snapshot import Snapshot
@@ -41,4 +42,5 @@ def solve(snapshot: Snapshot, policy: Policy) -> Cycle:
     cycle = open_cycle(snapshot, policy)
     for action in policy.actions:
         ACTIONS[action](cycle)
+    bind_ready(cycle)
     return cycle

@@ -98,13 +98,22 @@ def _first(trial: Trial, group: int) -> list[int]:
 
 def has_choice(trial: Trial, goal: Start | Add) -> bool:
     """Whether the step could be made of other pods than its first choice."""
-    if isinstance(goal, Add):
-        return False
     groups = trial.snapshot.groups
+    if isinstance(goal, Add):
+        return _is_mixed(trial, goal.leaf)
     rows = range(goal.group, int(groups.end[goal.group]))
     return any(
-        not groups.is_leaf(row) and groups.min_subgroup[row] < len(list(groups.children(row))) for row in rows
+        _is_mixed(trial, row)
+        if groups.is_leaf(row)
+        else groups.min_member[row] > 0 or groups.min_subgroup[row] < len(list(groups.children(row)))
+        for row in rows
     )
+
+
+def _is_mixed(trial: Trial, leaf: int) -> bool:
+    """Whether pods of more than one shape wait in the leaf."""
+    shapes = trial.snapshot.pods.shape[trial.pending(leaf)]
+    return bool((shapes != shapes[:1]).any())
 
 
 def _kind(trial: Trial, unit: Start | Add) -> object:

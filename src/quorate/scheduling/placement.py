@@ -7,7 +7,7 @@
 3. Both stop after a number of states. A search that ended without stopping has proven that nothing fits.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import cached_property
 
@@ -17,11 +17,13 @@ from quorate.scheduling import gang, neighbours, topology
 from quorate.scheduling.agenda import Add, Agenda, Choose, Draft, Found, Goal, Inside, Put, Reach, Start, Step
 from quorate.scheduling.column import Column, View
 from quorate.scheduling.filling import even, fill, splits
+from quorate.scheduling.gates import Stop
 from quorate.scheduling.snapshot import NONE, Bools, Floats, Ints
 from quorate.scheduling.topology import NOBODY, Demand, Place
 from quorate.scheduling.trial import Trial, distinct
 
 State = tuple[Agenda, Draft]
+Stops = Callable[[Draft], Stop | None]
 
 NOTHING_YET = Draft()
 NEIGHBOUR = 1e9  # preferred neighbours weigh more than packing and topology
@@ -32,8 +34,19 @@ DOMAIN = 1e3  # the rank of a domain by room weighs more than the packing of a n
 class Search:
     """One search over a trial that it only reads; `now` looks at what is idle, else at what will be free."""
 
-    def __init__(self, trial: Trial, root: int, *, now: bool, is_exact: bool, spreads: bool = False) -> None:
+    def __init__(
+        self,
+        trial: Trial,
+        root: int,
+        *,
+        now: bool,
+        is_exact: bool,
+        spreads: bool = False,
+        stops: Stops | None = None,
+    ) -> None:
         self.trial = trial
+        self.stop: Stop | None = None  # the last one that closed a way
+        self._stops = stops
         self.now = now
         self.is_exact = is_exact
         self.lost_packings = False
@@ -55,6 +68,8 @@ class Search:
                 stack.pop()
                 continue
             agenda, draft = state
+            if self._is_stopped(draft):
+                continue
             if agenda is None:
                 return Found(draft, is_proven=True, states=states)
             states += 1
@@ -67,6 +82,12 @@ class Search:
                 seen.add(key)
             stack.append(self._expand(agenda[0], agenda[1], draft))
         return Found(None, is_proven=self.is_exact or not self.lost_packings, states=states)
+
+    def _is_stopped(self, draft: Draft) -> bool:
+        """Whether a queue refuses what was put down so far: more would be refused as well."""
+        stop = self._stops(draft) if self._stops and draft.steps else None
+        self.stop = stop or self.stop
+        return stop is not None
 
     def open_nodes(self) -> int:
         """How many nodes take any pod of the gang."""

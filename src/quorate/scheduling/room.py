@@ -51,8 +51,9 @@ def take(cycle: Cycle, taker: int, room: Room, cause: Callable[[int], tuple[str,
 
     Victims that fit elsewhere keep a seat there, gang by gang.
     """
+    was_there = cycle.snapshot.pods.state == State.ACTIVE
     for unit in room.units:
-        cycle.causes.update((pod, cause(pod)) for pod in unit.pods.tolist())
+        cycle.causes.update((pod, cause(pod)) for pod in unit.pods[was_there[unit.pods]].tolist())
     exchange(cycle.trial, taker, room)
     cycle.refused.pop(taker, None)
     by_gang: dict[int, list[Unit]] = {}

@@ -62,6 +62,8 @@ class Trial:
         self.accounts = open_accounts(snapshot, _protected(snapshot))
         self.placements: list[Placement] = []
         self.evictions: list[Ints] = []
+        self.gave_back = False  # pods that were placed here lost their seats again
+        self.waiting: set[int] = set()  # gangs some of whose pods wait for seats that are being freed
         self._pending: dict[int, Ints] = {}
         self.coupled = neighbours.concerns(snapshot)
         self._mask = mask
@@ -80,6 +82,7 @@ class Trial:
             setattr(twin, name, getattr(self, name).copy())
         twin.accounts = self.accounts.fork()
         twin.placements, twin.evictions = list(self.placements), list(self.evictions)
+        twin.waiting = set(self.waiting)
         twin._touched, twin._pending, twin._columns = [], {}, {}
         for key, column in self._columns.items():
             if column.position == len(self._touched):
@@ -96,6 +99,8 @@ class Trial:
         self.node[pods] = nodes
         self.state[pods] = HOLDS
         gang = int(self.snapshot.pods.gang[pods[0]])
+        if not now:
+            self.waiting.add(gang)
         kind = self.snapshot.gangs.preemptibility[gang]
         kept = kind == NON or (kind == SEMI and is_core)
         self._charge(gang, takes, takes if kept else None)
@@ -151,6 +156,7 @@ class Trial:
 
     def _withdraw(self, pods: Ints) -> None:
         kept: list[Placement] = []
+        self.gave_back = True
         for placement in self.placements:
             mine = np.isin(placement.pods, pods)
             if not mine.any():
