@@ -61,7 +61,7 @@ class Solver:
         return last
 
     def _gate_draft(self, trial: Trial, number: int, draft: Draft) -> gates.Stop | None:
-        requests = trial.snapshot.requests[:, SHARED]
+        requests = trial.snapshot.shared_requests
         sums = [requests[step.shape] * int(step.counts.sum()) for step in draft.steps]
         return self._gate(trial, number, np.sum(sums, axis=0))
 
