@@ -70,6 +70,7 @@ class Moves(NamedTuple):
     """Places to fill (with the newest revision, or with the one before) and to clear now."""
 
     partition: int
+    replicas: int
     make_new: tuple[int, ...] = ()
     make_old: tuple[int, ...] = ()
     remove: tuple[int, ...] = ()
@@ -162,7 +163,7 @@ def decide(pace: Pace, seen: Sequence[Seen], *, is_paused: bool = False) -> Move
         remove = tuple(_removals(pace, places, extent.replicas, due))
     missing = tuple(_missing(pace, places, extent.replicas))
     return Moves(
-        extent.partition,
+        *extent,
         tuple(at for at in missing if at in due),
         tuple(at for at in missing if at not in due),
         remove,
@@ -179,12 +180,7 @@ def _next_extent(pace: Pace, places: Sequence[Seen], frontier: int) -> Extent:
     beginning = max(frontier, pace.partition)
     if frontier <= pace.partition:  # all are updated; surge that is ready stays as long as it is needed
         return Extent(beginning, pace.replicas)
-    states = [
-        _state(place, at, beginning, pace.partition)
-        for at, place in enumerate(places)
-        # surge of an earlier revision is room to work with, and goes when it can
-        if at < pace.replicas or not place.stays or place.is_updated
-    ]
+    states = [_state(place, at, beginning, pace.partition) for at, place in enumerate(places)]
     return advance(pace, states, Extent(frontier, len(places)))
 
 
