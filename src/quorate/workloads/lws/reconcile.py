@@ -48,11 +48,11 @@ def reconcile(item: LeaderWorkerSet, children: Children, now: float, *, schedule
         line.note or labels.WANTED_GROUPS in (item.metadata.annotations or {})
     ):
         return Pass(Plan(changes=(_noted(item, line),)))
-    view = _view(item, groups, line, history_of(item, children.revisions, groups, scheduler_name), now)
-    return _planned(view, children)
+    history = history_of(item, children.revisions, groups, scheduler_name)
+    return _planned(viewed(item, groups, line, history, now), children)
 
 
-def _view(
+def viewed(
     item: LeaderWorkerSet, groups: Mapping[int, Group], line: Line, history: History, now: float
 ) -> View:
     pace = pace_of(item.spec)
