@@ -70,7 +70,8 @@ def _trace(case: Json) -> Outcome:
         min(n, resolve(case["max_surge"], n, up=True)),
         case["user_partition"],
     )
-    got, want = [], []
+    got: list[Json | list[Any]] = []
+    want: list[Json | list[Any]] = []
     for event, groups, replicas, partition, is_changed, *expected in case["steps"]:
         now = Extent(partition, replicas)
         found = advance(pace, _states(groups), now, revision_changed=is_changed)
@@ -124,7 +125,7 @@ def _triggered(pod: Pod, trigger: str) -> Pod:
     if trigger == "deleting":
         meta = msgspec.structs.replace(pod.metadata, deletion_timestamp="2026-11-19T02:00:00Z")
         return msgspec.structs.replace(pod, metadata=meta)
-    kinds = {
+    kinds: Json = {
         "container_restarted": {"container_statuses": restarted},
         "init_container_restarted": {"init_container_statuses": restarted},
     }
@@ -133,7 +134,7 @@ def _triggered(pod: Pod, trigger: str) -> Pod:
 
 def _related(pod: Pod, case: Json) -> Pod:
     """A worker that is not of this leader's group: of nobody, of another set, or of an older revision."""
-    changes: Json = {
+    relations: dict[str, Json] = {
         "current": {},
         "no_owner": {"owner_references": None},
         "stale_worker_set": {
@@ -142,7 +143,8 @@ def _related(pod: Pod, case: Json) -> Pod:
             ]
         },
         "old_revision": {"labels": {labels.LWS_REVISION: "old"}},
-    }[case["worker_relation"] if case["trigger_pod"] == "worker" else "current"]
+    }
+    changes = relations[case["worker_relation"] if case["trigger_pod"] == "worker" else "current"]
     return msgspec.structs.replace(pod, metadata=msgspec.structs.replace(pod.metadata, **changes))
 
 
