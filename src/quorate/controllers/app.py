@@ -17,6 +17,7 @@ from quorate.controllers.admission import Judge, Serving, Trust, Webhook
 from quorate.controllers.grouper import Grouper
 from quorate.controllers.health import HealthServer
 from quorate.controllers.lws import LeaderWorkerSets
+from quorate.controllers.rbg import RoleBasedGroups
 from quorate.controllers.runtime import Loop
 from quorate.controllers.scheduler import Scheduler
 from quorate.controllers.status import Status
@@ -114,6 +115,10 @@ def lws(bench: Bench) -> list[Part]:
     return [Loop(made, Writer(bench.client, "quorate-lws"), workers=8)]
 
 
+def rbg(bench: Bench) -> list[Part]:
+    return [Loop(RoleBasedGroups(bench.caches), Writer(bench.client, "quorate-rbg"), workers=4)]
+
+
 def admission(bench: Bench) -> list[Part]:
     webhook = bench.settings.webhook
     assert webhook is not None, "settings refuse the choice of admission without a webhook"
@@ -127,6 +132,7 @@ CONTROLLERS: dict[str, Callable[[Bench], list[Part]]] = {
     "scheduler": scheduler,
     "status": status,
     "lws": lws,
+    "rbg": rbg,
     "admission": admission,
 }
 

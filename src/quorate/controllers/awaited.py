@@ -10,7 +10,7 @@ from typing import Generic, TypeVar
 from quorate.api.meta import ObjectMeta
 from quorate.kube.apply import target_of
 from quorate.kube.outcome import Outcome, Result
-from quorate.plan import Change, Create, Delete, Patch, Ref, SetStatus
+from quorate.plan import Apply, Change, Create, Delete, Patch, Ref, SetStatus
 
 PATIENCE_SECONDS = 5.0
 K = TypeVar("K", bound=Hashable)
@@ -36,7 +36,7 @@ class Awaited(Generic[K]):
         return [
             (change, found.resource_version if (found := self._look(target_of(change))) else "")
             for change in changes
-            if isinstance(change, Create | Delete | Patch | SetStatus)
+            if isinstance(change, Apply | Create | Delete | Patch | SetStatus)
         ]
 
     def is_open(self, key: K, now: float) -> bool:
@@ -53,6 +53,6 @@ class Awaited(Generic[K]):
 
     def _is_seen(self, change: Change, version: str) -> bool:
         found = self._look(target_of(change))
-        if isinstance(change, Create):
+        if isinstance(change, Create) or (isinstance(change, Apply) and not version):
             return found is not None
         return found is None or found.resource_version != version

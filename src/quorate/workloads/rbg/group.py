@@ -18,6 +18,8 @@ from quorate.api.rbgpolicy import CoordinatedPolicy
 from quorate.rules.roles import faults
 from quorate.rules.validity import Fault
 from quorate.workloads.coordinated import coordinations
+from quorate.workloads.rbg.names import service_selection
+from quorate.workloads.rbg.restart import effective_type
 from quorate.workloads.rbg.templates import Templates, templates_of
 from quorate.workloads.segments import Coordination
 
@@ -133,20 +135,19 @@ def _role(role: WireRole, templates: Mapping[str, Templates], scaled: Mapping[st
         labels=role.labels or {},
         annotations=role.annotations or {},
         ports=tuple(role.service_ports or ()),
-        serves_leader_only=pattern is not None and pattern.shared_service_selection != "All",
+        serves_leader_only=service_selection(role) == "LeaderOnly",
         has_adapter=role.scaling_adapter is not None and role.scaling_adapter.enable,
         adapter_labels=(role.scaling_adapter.labels if role.scaling_adapter else None) or {},
     )
 
 
 def _restart(role: WireRole) -> str:
-    """What a failed pod means for its instance: the configuration, else the older field, else by pattern."""
     pattern = role.leader_worker_pattern or role.standalone_pattern
     if pattern is None:
         return "None"
     config = pattern.restart_policy_config
-    default = "RecreateRoleInstanceOnPodRestart" if role.leader_worker_pattern else "None"
-    return (config.type if config else "") or pattern.restart_policy or default
+    kind = "leaderWorker" if role.leader_worker_pattern else "standalone"
+    return effective_type(kind, config.type if config else "", pattern.restart_policy)
 
 
 def _affinities(requirements: Sequence[CoordinationRequirement]) -> dict[str, SegmentTopologyAffinity]:
