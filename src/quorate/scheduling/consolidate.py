@@ -47,7 +47,7 @@ def _room(cycle: Cycle, taker: int, shape: int) -> Room | None:
     """The first room for which everybody who makes it finds a new place; each try starts on another node."""
     shunned: set[int] = set()
     for _ in range(cycle.policy.moving_tries):
-        room = make_room(cycle, taker, _draws(cycle, taker, shape, shunned))
+        room = make_room(cycle, taker, _Clearing(cycle, taker, shape, shunned))
         if room is None:
             return None
         fork = cycle.trial.fork()
@@ -65,18 +65,26 @@ def _shape(cycle: Cycle, taker: int) -> int:
     return max(shapes, key=cycle.trial.weight, default=NONE)
 
 
-def _draws(cycle: Cycle, taker: int, shape: int, shunned: set[int]) -> Iterator[Unit]:
-    scout = cycle.trial.fork()
-    gangs = holders(scout)
-    movable = np.zeros(len(cycle.snapshot.gangs.refs) + 1, dtype=np.bool_)
-    movable[gangs[gangs != taker]] = True
-    movable[NONE] = False
-    for _ in range(cycle.policy.moved_units):
-        unit = _next(scout, movable, shape, shunned)
-        if unit is None:
-            return
-        scout.evict(unit.pods)
-        yield unit
+class _Clearing:
+    """Draws the units whose going clears nodes for one more pod of the taker's shape."""
+
+    def __init__(self, cycle: Cycle, taker: int, shape: int, shunned: set[int]) -> None:
+        self.scout = cycle.trial.fork()
+        self._limit = cycle.policy.moved_units
+        self._shape = shape
+        self._shunned = shunned
+        gangs = holders(self.scout)
+        self._movable = np.zeros(len(cycle.snapshot.gangs.refs) + 1, dtype=np.bool_)
+        self._movable[gangs[gangs != taker]] = True
+        self._movable[NONE] = False
+
+    def __iter__(self) -> Iterator[Unit]:
+        for _ in range(self._limit):
+            unit = _next(self.scout, self._movable, self._shape, self._shunned)
+            if unit is None:
+                return
+            self.scout.evict(unit.pods)
+            yield unit
 
 
 def _next(scout: Trial, movable: Bools, shape: int, shunned: set[int]) -> Unit | None:

@@ -33,6 +33,18 @@ class Shares:
         """How far a queue may grow and owe nobody: the larger of quota and share, within its limit."""
         return np.minimum(self.limit, np.maximum(self.quota, self.fair))
 
+    @cached_property
+    def quota_rows(self) -> list[list[float]]:
+        """`quota` as plain numbers."""
+        rows: list[list[float]] = self.quota.tolist()
+        return rows
+
+    @cached_property
+    def allocatable_rows(self) -> list[list[float]]:
+        """`allocatable` as plain numbers."""
+        rows: list[list[float]] = self.allocatable.tolist()
+        return rows
+
 
 def shares(snapshot: Snapshot, *, k: float = 1.0) -> Shares:
     queues = snapshot.queues

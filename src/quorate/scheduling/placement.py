@@ -89,6 +89,14 @@ class Search:
         self.stop = stop or self.stop
         return stop is not None
 
+    def demands(self, goal: Start | Add) -> list[Demand]:
+        """What a step cannot do without, shape by shape; nothing where it may choose."""
+        if isinstance(goal, Start):
+            return self._demands(goal.group, NOTHING_YET)
+        shapes = np.unique(self.trial.snapshot.pods.shape[self.trial.pending(goal.leaf)]).tolist()
+        views = [self._view(shape, NOTHING_YET) for shape in shapes]
+        return [Demand(shapes[0], views[0], goal.count)] if len(shapes) == 1 else []
+
     def open_nodes(self) -> int:
         """How many nodes take any pod of the gang."""
         counts = [self.trial.column(shape, now=self.now).counts for shape in self._shapes()]
@@ -392,7 +400,7 @@ class Search:
             if missing > 0 and len(shapes) == 1:
                 needed[int(shapes[0])] = needed.get(int(shapes[0]), 0) + missing
         ranked = sorted(needed.items(), key=lambda item: -item[1] * int(self.trial.weight(item[0])))
-        return [Demand(self._view(shape, draft), count) for shape, count in ranked]
+        return [Demand(shape, self._view(shape, draft), count) for shape, count in ranked]
 
     def _needed_leaves(self, group: int) -> Iterator[int]:
         groups = self.trial.snapshot.groups

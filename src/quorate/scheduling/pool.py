@@ -5,9 +5,9 @@ priority, grown beyond its minimum, youngest. A `Pool` is built once for an acti
 through it, on a scout trial of its own in which drawn units are gone.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from heapq import heappop, heappush
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 import numpy as np
 
@@ -87,15 +87,23 @@ def victim_key(trial: Trial, gang: int) -> VictimKey:
     )
 
 
-class Draw:
-    """Draws allowed units one after another; what was drawn is gone from `scout`."""
+class Claims(Protocol):
+    """From whom a taker may take."""
 
-    def __init__(
-        self, pool: Pool, scout: Trial, allows: Callable[[Trial, int], bool], *, only: int = NONE
-    ) -> None:
+    def on_queue(self, scout: Trial, queue: int) -> bool:
+        """Whether anything more may go from a queue as it is in the scout."""
+
+    def on_gang(self, victim: int) -> bool:
+        """Whether a gang of such a queue may give a unit."""
+
+
+class Draw:
+    """Draws claimed units one after another; what was drawn is gone from `scout`."""
+
+    def __init__(self, pool: Pool, scout: Trial, claims: Claims, *, only: int = NONE) -> None:
         self.scout = scout
         self._pool = pool
-        self._allows = allows
+        self._claims = claims
         spent = pool.queues(scout).items()
         self._next = {queue: at for queue, at in spent if only in {NONE, queue}}
         # Gangs that gave a unit and may give more, with their new standing.
@@ -107,11 +115,11 @@ class Draw:
 
     def __iter__(self) -> Iterator[Unit]:
         while (queue := self._worst_queue()) is not None:
-            gang = self._worst_gang(queue)
+            gang = self._worst_gang(queue) if self._claims.on_queue(self.scout, queue) else None
             if gang is None:
                 self._close(queue)
                 continue
-            if not self._allows(self.scout, gang):
+            if not self._claims.on_gang(gang):
                 continue
             pods = victims.next_unit(self.scout, gang)
             if not len(pods):
@@ -119,7 +127,8 @@ class Draw:
             self.scout.evict(pods)
             for row in self._pool.lineage[queue]:
                 self._keys.pop(row, None)
-            heappush(self._again.setdefault(queue, []), (victim_key(self.scout, gang), gang))
+            if self.scout.active[self.scout.snapshot.gangs.root[gang]]:
+                heappush(self._again.setdefault(queue, []), (victim_key(self.scout, gang), gang))
             yield Unit(gang, pods)
 
     def _worst_queue(self) -> int | None:

@@ -24,10 +24,7 @@ def _preempt_for(cycle: Cycle, pool: Pool, taker: int) -> bool:
     if not pool.has_below(int(gangs.queue[taker]), int(gangs.priority[taker])):
         return False
 
-    def allows(_scout: Trial, victim: int) -> bool:
-        return gangs.priority[victim] < gangs.priority[taker] and not _in_peace(cycle, victim)
-
-    draw = Draw(pool, cycle.trial.fork(), allows, only=int(gangs.queue[taker]))
+    draw = Draw(pool, cycle.trial.fork(), _Claims(cycle, taker), only=int(gangs.queue[taker]))
     room = make_room(cycle, taker, draw)
     if room is None:
         return False
@@ -41,9 +38,21 @@ def _preempt_for(cycle: Cycle, pool: Pool, taker: int) -> bool:
     return True
 
 
-def _in_peace(cycle: Cycle, victim: int) -> bool:
-    snapshot = cycle.snapshot
-    seconds = minruntime.against_preemption(
-        snapshot.queues.lineage, snapshot.queues.preempt_min_runtime, int(snapshot.gangs.queue[victim])
-    )
-    return minruntime.is_protected(snapshot.now, float(snapshot.gangs.last_start[victim]), seconds)
+class _Claims:
+    """Gangs of lower priority that are not in peace; the lowest are drawn first."""
+
+    def __init__(self, cycle: Cycle, taker: int) -> None:
+        snapshot = cycle.snapshot
+        self._gangs, self._now = snapshot.gangs, snapshot.now
+        self._priority = int(snapshot.gangs.priority[taker])
+        self._seconds = minruntime.against_preemption(
+            snapshot.queues.lineage, snapshot.queues.preempt_min_runtime, int(snapshot.gangs.queue[taker])
+        )
+
+    def on_queue(self, _scout: Trial, _queue: int) -> bool:
+        return True
+
+    def on_gang(self, victim: int) -> bool:
+        last_start = float(self._gangs.last_start[victim])
+        lower = bool(self._gangs.priority[victim] < self._priority)
+        return lower and not minruntime.is_protected(self._now, last_start, self._seconds)

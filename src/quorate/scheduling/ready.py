@@ -8,8 +8,8 @@ from dataclasses import replace
 import numpy as np
 
 from quorate.scheduling.cycle import Cycle
-from quorate.scheduling.snapshot import NONE, State
-from quorate.scheduling.trial import Placement
+from quorate.scheduling.snapshot import NONE, Ints, State
+from quorate.scheduling.trial import Placement, distinct
 
 
 def bind_ready(cycle: Cycle) -> None:
@@ -26,22 +26,20 @@ def bind_ready(cycle: Cycle) -> None:
             waiting.add(gang)
             continue
         trial.placements[at] = replace(placement, now=True)
-        trial.idle -= _takes(cycle, placement)
+        np.subtract.at(trial.idle.T, placement.nodes, _takes(cycle, placement))
 
 
 def _is_idle(cycle: Cycle, placement: Placement) -> bool:
     """Pods that were evicted are made anew first."""
     if (cycle.snapshot.pods.state[placement.pods] != State.PENDING).any():
         return False
-    takes = _takes(cycle, placement)
-    return bool(((takes == 0) | (cycle.trial.idle >= takes)).all())
+    nodes = distinct([placement.nodes])
+    takes = np.zeros((len(nodes), len(cycle.trial.idle)), dtype=np.int64)
+    np.add.at(takes, np.searchsorted(nodes, placement.nodes), _takes(cycle, placement))
+    return bool(((takes == 0) | (cycle.trial.idle.T[nodes] >= takes)).all())
 
 
-def _takes(cycle: Cycle, placement: Placement) -> np.ndarray[tuple[int, ...], np.dtype[np.int64]]:
-    """What the placement takes of each node: [R, N]."""
-    snapshot = cycle.snapshot
-    takes = np.zeros_like(cycle.trial.idle)
-    requests = snapshot.requests[snapshot.pods.shape[placement.pods]].T
-    for row in np.flatnonzero(requests.any(axis=1)):
-        np.add.at(takes[row], placement.nodes, requests[row])
+def _takes(cycle: Cycle, placement: Placement) -> Ints:
+    """What each pod takes: [pods, R]."""
+    takes: Ints = cycle.snapshot.requests[cycle.snapshot.pods.shape[placement.pods]]
     return takes

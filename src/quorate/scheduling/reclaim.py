@@ -4,15 +4,14 @@
 """
 
 from collections.abc import Callable
-from functools import cache
-
-import numpy as np
+from functools import cache, partial
 
 from quorate.scheduling import minruntime, reasons, reclaimable
+from quorate.scheduling.attempt import requested_by
 from quorate.scheduling.cycle import Cycle
 from quorate.scheduling.order import Ranking
 from quorate.scheduling.pool import Draw, Pool
-from quorate.scheduling.room import Room, make_room, take, without
+from quorate.scheduling.room import Room, make_room, take
 from quorate.scheduling.snapshot import SHARED, Ints
 from quorate.scheduling.takers import is_protected_step, request_of, serve
 from quorate.scheduling.trial import Trial
@@ -34,53 +33,63 @@ def _reclaim_for(cycle: Cycle, pool: Callable[[], Pool], taker: int) -> bool:
     if not reclaimable.may_start(accounts, cycle.shares, queue, requested, protected=protected):
         return False
 
-    def allows(scout: Trial, victim: int) -> bool:
-        return (
-            int(cycle.snapshot.gangs.queue[victim]) != queue
-            and not _in_peace(cycle, queue, victim)
-            and _may_take(cycle, scout, queue, requested, victim)
-        )
-
-    room = make_room(cycle, taker, Draw(pool(), cycle.trial.fork(), allows))
+    claims = _Claims(cycle, queue, requested)
+    room = make_room(cycle, taker, Draw(pool(), cycle.trial.fork(), claims))
     if room is None or not _stays_fair(cycle, queue, requested, room):
         return False
     gang = cycle.snapshot.gangs.refs[taker]
+    name = f"{gang.namespace}/{gang.name}"
+    use = cache(partial(_use, cycle))
 
     def cause(pod: int) -> tuple[str, str]:
         ref = cycle.snapshot.pods.refs[pod]
         victim = int(cycle.snapshot.gangs.queue[cycle.snapshot.pods.gang[pod]])
-        uses = [_use(cycle, victim), _use(cycle, queue)]
-        name = f"{gang.namespace}/{gang.name}"
+        uses = [use(victim), use(queue)]
         return REASON, reasons.reclaimed(f"{ref.namespace}/{ref.name}", name, uses)
 
     take(cycle, taker, room, cause)
     return True
 
 
-def _may_take(cycle: Cycle, scout: Trial, queue: int, requested: Ints, victim: int) -> bool:
-    theirs = int(cycle.snapshot.gangs.queue[victim])
-    ours, other = reclaimable.fork_of(scout.accounts.lineage, queue, theirs)
-    held = (scout.accounts.allocated[ours] + requested).astype(np.float64)
-    return reclaimable.may_take(
-        cycle.shares, ours, held, other, scout.accounts.allocated[other].astype(np.float64)
-    )
+class _Claims:
+    """What one taker may claim from whom; what does not change while it draws is found once for each queue."""
 
+    def __init__(self, cycle: Cycle, queue: int, requested: Ints) -> None:
+        self._cycle = cycle
+        self._queue = queue
+        self._requested: list[int] = requested.tolist()
+        self._sides: dict[int, tuple[int, int, float]] = {}
 
-def _in_peace(cycle: Cycle, queue: int, victim: int) -> bool:
-    snapshot = cycle.snapshot
-    seconds = minruntime.against_reclaim(
-        snapshot.queues.lineage,
-        snapshot.queues.reclaim_min_runtime,
-        queue,
-        int(snapshot.gangs.queue[victim]),
-        method=cycle.policy.reclaim_min_runtime,
-    )
-    return minruntime.is_protected(snapshot.now, float(snapshot.gangs.last_start[victim]), seconds)
+    def on_queue(self, scout: Trial, queue: int) -> bool:
+        if queue == self._queue:
+            return False
+        ours, theirs, _ = self._side(queue)
+        allocated = scout.accounts.allocated
+        held = [has + asks for has, asks in zip(allocated[ours].tolist(), self._requested, strict=True)]
+        return reclaimable.may_take(self._cycle.shares, ours, held, theirs, allocated[theirs].tolist())
+
+    def on_gang(self, victim: int) -> bool:
+        gangs = self._cycle.snapshot.gangs
+        _, _, seconds = self._side(int(gangs.queue[victim]))
+        return not minruntime.is_protected(self._cycle.snapshot.now, float(gangs.last_start[victim]), seconds)
+
+    def _side(self, victim: int) -> tuple[int, int, float]:
+        """The two queues below the common ancestor, and how long gangs of the victim's queue are in peace."""
+        if victim not in self._sides:
+            queues = self._cycle.snapshot.queues
+            method = self._cycle.policy.reclaim_min_runtime
+            seconds = minruntime.against_reclaim(
+                queues.lineage, queues.reclaim_min_runtime, self._queue, victim, method=method
+            )
+            self._sides[victim] = *reclaimable.fork_of(queues.lineage, self._queue, victim), seconds
+        return self._sides[victim]
 
 
 def _stays_fair(cycle: Cycle, queue: int, requested: Ints, room: Room) -> bool:
     """No queue above the taker ends beyond its share and better off than a sibling it took from."""
-    accounts = without(cycle.trial, room.units).accounts
+    accounts = cycle.trial.accounts.fork()
+    for unit in room.units:
+        accounts.charge(int(cycle.snapshot.gangs.queue[unit.gang]), -requested_by(cycle.trial, unit.pods))
     accounts.charge(queue, requested)
     asked = requested > 0
     gave = {int(cycle.snapshot.gangs.queue[unit.gang]) for unit in room.units}

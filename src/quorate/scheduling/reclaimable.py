@@ -5,11 +5,15 @@ of the tree holds more than it may keep, or where the taker is still within quot
 its own.
 """
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from quorate.scheduling.accounts import Accounts
 from quorate.scheduling.fairness import Shares
 from quorate.scheduling.snapshot import NONE, Bools, Floats, Ints
+
+Amounts = Sequence[float]
 
 
 def may_start(accounts: Accounts, shares: Shares, queue: int, requested: Ints, *, protected: bool) -> bool:
@@ -32,15 +36,16 @@ def fork_of(lineage: Ints, taker: int, victim: int) -> tuple[int, int]:
     return taker, victim
 
 
-def may_take(shares: Shares, taker: int, taker_held: Floats, victim: int, victim_held: Floats) -> bool:
+def may_take(shares: Shares, taker: int, taker_held: Amounts, victim: int, victim_held: Amounts) -> bool:
     """Whether the next unit may go from the victim's side, which holds `victim_held` before it goes.
 
     `taker_held` is what the taker's side holds with the whole request.
     """
-    keeps_fair_share = np.any(victim_held > shares.allocatable[victim])
-    within_quota = np.all(taker_held <= shares.quota[taker])
-    beyond_quota = np.any(victim_held > shares.quota[victim])
-    return bool(keeps_fair_share or (within_quota and beyond_quota))
+    if any(held > kept for held, kept in zip(victim_held, shares.allocatable_rows[victim], strict=True)):
+        return True
+    quota = shares.quota_rows
+    within_quota = all(held <= bound for held, bound in zip(taker_held, quota[taker], strict=True))
+    return within_quota and any(held > bound for held, bound in zip(victim_held, quota[victim], strict=True))
 
 
 def stays_fair(  # noqa: PLR0913 - two queues with what each holds, and how strict to be

@@ -6,16 +6,19 @@
 3. A unit of a gang is left alone only together with the later units of that gang.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple, Protocol
 
 import numpy as np
 
-from quorate.scheduling import gang, growth
+from quorate.scheduling import gang, spare
 from quorate.scheduling.attempt import Attempt, commit
 from quorate.scheduling.cycle import Cycle
 from quorate.scheduling.pool import Unit
-from quorate.scheduling.snapshot import NONE, Ints, Snapshot, State
+from quorate.scheduling.snapshot import State
+from quorate.scheduling.spare import joined
 from quorate.scheduling.trial import Trial
 
 # Units that are tried one by one for being spared by another placement; beyond that the arithmetic decides.
@@ -30,7 +33,15 @@ class Room:
     attempt: Attempt
 
 
-def make_room(cycle: Cycle, taker: int, draws: Iterable[Unit]) -> Room | None:
+class Draws(Protocol):
+    """Units one after another; what was drawn is gone from `scout`."""
+
+    scout: Trial
+
+    def __iter__(self) -> Iterator[Unit]: ...
+
+
+def make_room(cycle: Cycle, taker: int, draws: Draws) -> Room | None:
     """The units to take so that the taker's next step fits; None if all that may be drawn is not enough."""
     drawn: list[Unit] = []
     tried, size = 0, 1
@@ -38,12 +49,16 @@ def make_room(cycle: Cycle, taker: int, draws: Iterable[Unit]) -> Room | None:
         drawn.append(unit)
         if len(drawn) < size:
             continue
-        if _fits(cycle, taker, drawn):
-            return _least(cycle, taker, drawn, tried)
+        attempt = _attempt(cycle, draws.scout, taker)
+        if attempt.draft is not None:
+            return _least(cycle, taker, _Drawn(drawn, draws.scout, tried, attempt))
         tried, size = len(drawn), size * 2
-    if len(drawn) > tried and _fits(cycle, taker, drawn):
-        return _least(cycle, taker, drawn, tried)
-    return None
+    if len(drawn) == tried:
+        return None
+    attempt = _attempt(cycle, draws.scout, taker)
+    if attempt.draft is None:
+        return None
+    return _least(cycle, taker, _Drawn(drawn, draws.scout, tried, attempt))
 
 
 def take(cycle: Cycle, taker: int, room: Room, cause: Callable[[int], tuple[str, str]]) -> None:
@@ -51,9 +66,9 @@ def take(cycle: Cycle, taker: int, room: Room, cause: Callable[[int], tuple[str,
 
     Victims that fit elsewhere keep a seat there, gang by gang.
     """
-    was_there = cycle.snapshot.pods.state == State.ACTIVE
-    for unit in room.units:
-        cycle.causes.update((pod, cause(pod)) for pod in unit.pods[was_there[unit.pods]].tolist())
+    gone = joined(room.units)
+    gone = gone[cycle.snapshot.pods.state[gone] == State.ACTIVE]
+    cycle.causes.update((pod, cause(pod)) for pod in gone.tolist())
     exchange(cycle.trial, taker, room)
     cycle.refused.pop(taker, None)
     by_gang: dict[int, list[Unit]] = {}
@@ -61,6 +76,8 @@ def take(cycle: Cycle, taker: int, room: Room, cause: Callable[[int], tuple[str,
         by_gang.setdefault(unit.gang, []).append(unit)
     stuck: set[object] = set()  # kinds of gangs that found no seat: room only shrinks here
     for number, mine in by_gang.items():
+        if not _may_settle(cycle.trial, mine):
+            continue
         kind = _kind(cycle.trial, number, mine)
         if kind in stuck:
             continue
@@ -68,6 +85,12 @@ def take(cycle: Cycle, taker: int, room: Room, cause: Callable[[int], tuple[str,
             resettle(cycle, cycle.trial, mine)
         else:
             stuck.add(kind)
+
+
+def _may_settle(trial: Trial, units: Sequence[Unit]) -> bool:
+    """Whether enough seats are left somewhere, as far as counting them tells."""
+    lost = Counter(trial.snapshot.pods.shape[joined(units)].tolist())
+    return all(trial.column(shape, now=False).total >= pods for shape, pods in lost.items())
 
 
 def _kind(trial: Trial, number: int, units: list[Unit]) -> object:
@@ -83,14 +106,14 @@ def _kind(trial: Trial, number: int, units: list[Unit]) -> object:
 def exchange(trial: Trial, taker: int, room: Room) -> None:
     """The units go, the taker gets their room."""
     if room.units:
-        trial.evict(np.concatenate([unit.pods for unit in room.units]))
+        trial.evict(joined(room.units))
     assert room.attempt.draft is not None, "room is found together with a draft"
     commit(trial, taker, room.attempt.draft, now=False)
 
 
 def resettle(cycle: Cycle, trial: Trial, units: Sequence[Unit]) -> bool:
     """Place evicted pods again, as their controllers will create them anew; False if somebody is left over."""
-    moved = np.concatenate([unit.pods for unit in units])
+    moved = joined(units)
     trial.revive(moved)
     for number in dict.fromkeys(unit.gang for unit in units):
         while True:
@@ -105,65 +128,62 @@ def without(trial: Trial, units: Sequence[Unit]) -> Trial:
     """A fork in which the units are gone."""
     fork = trial.fork()
     if units:
-        fork.evict(np.concatenate([unit.pods for unit in units]))
+        fork.evict(joined(units))
     return fork
 
 
-def _fits(cycle: Cycle, taker: int, units: Sequence[Unit]) -> bool:
-    return _try(cycle, taker, units).draft is not None
-
-
-def _try(cycle: Cycle, taker: int, units: Sequence[Unit]) -> Attempt:
-    found = cycle.solver.attempt(without(cycle.trial, units), taker, now=False)
+def _attempt(cycle: Cycle, trial: Trial, taker: int) -> Attempt:
+    found = cycle.solver.attempt(trial, taker, now=False)
     cycle.states += found.states
     return found
 
 
-def _least(cycle: Cycle, taker: int, drawn: list[Unit], low: int) -> Room:
-    """`low` draws were not enough, all of them are: the shortest run, then nobody in it that can be spared."""
-    high = len(drawn)
+def _try(cycle: Cycle, taker: int, units: Sequence[Unit]) -> Attempt:
+    return _attempt(cycle, without(cycle.trial, units), taker)
+
+
+class _Drawn(NamedTuple):
+    """Units after which a place was found, the trial in which they are gone, and a number that was too few."""
+
+    units: list[Unit]
+    scout: Trial
+    too_few: int
+    attempt: Attempt
+
+
+def _least(cycle: Cycle, taker: int, drawn: _Drawn) -> Room:
+    """The shortest run of the draws that makes room, then nobody in it that can be spared."""
+    low, high, attempt = drawn.too_few, len(drawn.units), drawn.attempt
     while high - low > 1:
         middle = (low + high) // 2
-        low, high = (low, middle) if _fits(cycle, taker, drawn[:middle]) else (middle, high)
-    units = drawn[:high]
-    attempt = _try(cycle, taker, units)
-    used = _used(cycle, attempt, units)
+        found = _try(cycle, taker, drawn.units[:middle])
+        if found.draft is None:
+            low = middle
+        else:
+            high, attempt = middle, found
+    units = drawn.units[:high]
+    assert attempt.draft is not None, "the last try that is kept found a place"
+    used = spare.used(cycle.trial, attempt.draft, units)
     if len(used) < len(units):
         # A queue's limit may need what no seat does.
         again = _try(cycle, taker, used)
         units, attempt = (used, again) if again.draft is not None else (units, attempt)
+    scout = drawn.scout if len(units) == len(drawn.units) else without(cycle.trial, units)
+    return _spared(cycle, taker, scout, Room(tuple(units), attempt))
+
+
+def _spared(cycle: Cycle, taker: int, scout: Trial, room: Room) -> Room:
+    """Leave alone, one by one, those without whom another placement is found; all are gone in `scout`."""
+    assert room.attempt.goal is not None, "a draft is found for a step"
+    count = spare.Count(scout, room.attempt.goal)
+    units = list(room.units)
     last = {unit.gang: at for at, unit in enumerate(units)}
     for unit in [units[at] for at in sorted(last.values())][:SPARED_BY_SEARCH]:
-        fewer = [other for other in units if other is not unit]
+        if count.needs(cycle.trial.node[unit.pods].astype(np.int64), unit.pods):
+            continue
+        fewer = [other for other in room.units if other is not unit]
         found = _try(cycle, taker, fewer)
-        if found.draft is not None:
-            units, attempt = fewer, found
-    return Room(tuple(units), attempt)
-
-
-def _used(cycle: Cycle, attempt: Attempt, units: list[Unit]) -> list[Unit]:
-    """The units whose seats the draft needs; the last drawn are the first to be left alone."""
-    assert attempt.draft is not None, "only called with a draft"
-    trial = cycle.trial
-    pods, nodes = growth.seats(trial, attempt.draft)
-    free = without(trial, units).future
-    _add(free, trial.snapshot, pods, nodes, -1)
-    kept: list[Unit] = []
-    needed: set[int] = set()
-    for unit in reversed(units):
-        held = trial.node[unit.pods].astype(np.int64)
-        there = held != NONE
-        touched = np.unique(held[there])
-        back = free[:, touched].copy()
-        _add(free, trial.snapshot, unit.pods[there], held[there], -1)
-        if unit.gang in needed or bool((free[:, touched] < 0).any()):
-            free[:, touched] = back
-            needed.add(unit.gang)
-            kept.append(unit)
-    return kept[::-1]
-
-
-def _add(free: Ints, snapshot: Snapshot, pods: Ints, nodes: Ints, sign: int) -> None:
-    takes = snapshot.requests[snapshot.pods.shape[pods]].T
-    for row in np.flatnonzero(takes.any(axis=1)):
-        np.add.at(free[row], nodes, sign * takes[row])
+        if found.draft is not None and found.goal is not None:
+            room = Room(tuple(fewer), found)
+            count = spare.Count(without(cycle.trial, fewer), found.goal)
+    return room

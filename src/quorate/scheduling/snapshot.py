@@ -246,6 +246,12 @@ class Snapshot:
         """[S, 3]: `requests` of the shared resources."""
         return self.requests[:, SHARED]
 
+    @cached_property
+    def request_rows(self) -> list[list[int]]:
+        """`requests` as plain numbers."""
+        rows: list[list[int]] = self.requests.tolist()
+        return rows
+
     def gang_pods(self, gang: int) -> slice:
         """The rows of a gang's pods."""
         root = self.gangs.root[gang]

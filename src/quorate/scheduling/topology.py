@@ -22,6 +22,7 @@ ANYWHERE: Place = ()
 class Demand(NamedTuple):
     """Pods of one shape: what each node takes, and how many there are; of several the largest comes first."""
 
+    shape: int
     view: View
     pods: int
 

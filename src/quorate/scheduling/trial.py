@@ -112,7 +112,7 @@ class Trial:
 
         Pods that this trial placed only lose their seat again.
         """
-        fresh = self.snapshot.pods.state[pods] != State.ACTIVE
+        fresh = self.snapshot.pods.state[pods] != HOLDS
         if fresh.any():
             self._withdraw(pods[fresh])
             pods = pods[~fresh]
@@ -123,14 +123,13 @@ class Trial:
         takes = self._takes(pods)
         nodes = self.node[pods].astype(np.int64)
         there = nodes != NONE
-        for row in np.flatnonzero(takes.any(axis=1)):
-            np.add.at(self.future[row], nodes[there], takes[row][there])
+        np.add.at(self.future.T, nodes[there], takes.T[there])
         self.evictions.append(pods)
         self.state[pods] = LEAVES
         gangs = self.snapshot.pods.gang[pods]
         kept = self.snapshot.pods.is_core[pods] | (self.snapshot.gangs.preemptibility[gangs] == NON)
         queues = self.snapshot.gangs.queue[gangs]
-        for queue in np.unique(queues).tolist():
+        for queue in distinct([queues]).tolist():
             mine = queues == queue
             self.accounts.charge(
                 queue,
@@ -258,7 +257,7 @@ class Trial:
         rows = self.snapshot.pods.leaf[pods]
         while len(rows):
             np.subtract.at(self.active, rows, 1)
-            for row in np.unique(rows).tolist() if len(self._pending) else ():
+            for row in distinct([rows]).tolist() if self._pending else ():
                 self._pending.pop(row, None)
             rows = self.snapshot.groups.parent[rows]
             rows = rows[rows != NONE]

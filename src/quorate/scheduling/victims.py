@@ -10,8 +10,8 @@ The meaning is that of `rules.tree.next_victim` (a test holds the two together);
 import numpy as np
 
 from quorate.scheduling.gang import is_satisfied
-from quorate.scheduling.snapshot import NONE, Bools, Ints, Preemptibility, State
-from quorate.scheduling.trial import Trial
+from quorate.scheduling.snapshot import NONE, Bools, Ints
+from quorate.scheduling.trial import HOLDS, NON, Trial
 
 NOBODY: Ints = np.empty(0, dtype=np.int64)
 
@@ -22,7 +22,7 @@ def next_unit(trial: Trial, gang: int) -> Ints:
     kind = snapshot.gangs.preemptibility[gang]
     root = int(snapshot.gangs.root[gang])
     held = _held(trial, root)
-    if kind == Preemptibility.NON or not len(held):
+    if kind == NON or not len(held):
         return NOBODY
     if is_satisfied(trial, root):
         partial = _spare_member(trial, root) if _has_spare(trial, root) else NOBODY
@@ -83,7 +83,7 @@ def _held(trial: Trial, group: int) -> Ints:
     """Pods below a group that hold a node, in order."""
     groups = trial.snapshot.groups
     first, last = int(groups.first_pod[group]), int(groups.last_pod[group])
-    active: Bools = trial.state[first:last] == State.ACTIVE
+    active: Bools = trial.state[first:last] == HOLDS
     rows: Ints = np.flatnonzero(active) + first
     return rows
 

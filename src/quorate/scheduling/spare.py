@@ -1,0 +1,91 @@
+"""Who of those that would make room can be left alone, by arithmetic on what the taker needs.
+
+`used` keeps the units whose seats a draft needs. `Count` tells which units no other placement can do without,
+so that nobody searches for one.
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from quorate.scheduling import growth
+from quorate.scheduling.agenda import Add, Draft, Start
+from quorate.scheduling.placement import Search
+from quorate.scheduling.pool import Unit
+from quorate.scheduling.snapshot import NONE, Ints
+from quorate.scheduling.trial import Trial, distinct
+
+
+def used(trial: Trial, draft: Draft, units: Sequence[Unit]) -> list[Unit]:
+    """The units whose seats the draft needs; the last drawn are the first to be left alone."""
+    left = _Left(trial, joined(units), *growth.seats(trial, draft))
+    kept: list[Unit] = []
+    needed: set[int] = set()
+    for unit in reversed(units):
+        if unit.gang in needed or not left.takes_back(unit.pods):
+            needed.add(unit.gang)
+            kept.append(unit)
+    return kept[::-1]
+
+
+def joined(units: Sequence[Unit]) -> Ints:
+    """The pods of all units."""
+    return np.concatenate([np.empty(0, dtype=np.int64), *(unit.pods for unit in units)])
+
+
+class _Left:
+    """What is free on the nodes of pods that go once the taker's pods are placed: plain numbers by node."""
+
+    def __init__(self, trial: Trial, gone: Ints, pods: Ints, nodes: Ints) -> None:
+        self._node, self._shape = trial.node, trial.snapshot.pods.shape
+        self._requests = trial.snapshot.request_rows
+        gone = gone[trial.node[gone] != NONE]
+        held = trial.node[gone].astype(np.int64)
+        where = distinct([held])
+        free = trial.free(where, now=False).T.copy()
+        np.add.at(free, np.searchsorted(where, held), trial.snapshot.requests[self._shape[gone]])
+        taken = np.isin(nodes, where)
+        np.subtract.at(
+            free,
+            np.searchsorted(where, nodes[taken]),
+            trial.snapshot.requests[self._shape[pods[taken]]],
+        )
+        self._free: dict[int, list[int]] = dict(zip(where.tolist(), free.tolist(), strict=True))
+
+    def takes_back(self, pods: Ints) -> bool:
+        """Whether these may stay where they are; if so they do."""
+        after: dict[int, list[int]] = {}
+        for node, shape in zip(self._node[pods].tolist(), self._shape[pods].tolist(), strict=True):
+            if node != NONE:
+                free = after.get(node) or self._free[node]
+                after[node] = [has - takes for has, takes in zip(free, self._requests[shape], strict=True)]
+        if any(min(free) < 0 for free in after.values()):
+            return False
+        self._free.update(after)
+        return True
+
+
+class Count:
+    """How many pods fit in a trial without the units, against how many the taker's step cannot do without."""
+
+    def __init__(self, scout: Trial, goal: Start | Add) -> None:
+        self._scout = scout
+        root = goal.leaf if isinstance(goal, Add) else goal.group
+        self._demands = Search(scout, root, now=False, is_exact=False).demands(goal)
+
+    def needs(self, seats: Ints, pods: Ints) -> bool:
+        """Whether there is too little room, wherever it is, if these pods stay on their seats."""
+        nodes = distinct([seats[seats != NONE].astype(np.int64)])
+        if not len(nodes):
+            return False
+        snapshot = self._scout.snapshot
+        free = self._scout.free(nodes, now=False).T.copy()
+        here = pods[seats != NONE]
+        at = np.searchsorted(nodes, seats[seats != NONE])
+        np.subtract.at(free, at, snapshot.requests[snapshot.pods.shape[here]])
+        for demand in self._demands:
+            left = self._scout.counts(demand.shape, free.T, nodes)
+            lost = int((demand.view.column.counts[nodes] - left).sum())
+            if demand.view.total - lost < demand.pods:
+                return True
+        return False
