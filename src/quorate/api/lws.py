@@ -122,7 +122,7 @@ class LeaderWorkerSetSpec(Wire):
     network_config: NetworkConfig | None = None
 
 
-class GroupRestarts(Part, frozen=True):
+class GroupRestarts(Part, frozen=True, omit_defaults=False):
     """How often a group was recreated because its pods failed, and when it was last."""
 
     group: int = 0
