@@ -122,10 +122,10 @@ class LeaderWorkerSetSpec(Wire):
     network_config: NetworkConfig | None = None
 
 
-class GroupRestarts(Part, frozen=True, omit_defaults=False):
+class GroupRestarts(Part, frozen=True):
     """How often a group was recreated because its pods failed, and when it was last."""
 
-    group: int = 0
+    group: int = -1  # a default that never is, so that 0 is written too
     revision: str = ""
     count: int = 0
     last: str = ""
