@@ -36,7 +36,7 @@ conformance: .venv/dev $(CACHE)/kubectl/ready
 
 # pip, not uv: only pip is sure to know the index and the certificates that this machine is set up with.
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check
-LOCKED := $(INSTALL) --no-compile --require-hashes --requirement
+LOCKED := $(INSTALL) --require-hashes --requirement
 
 # requirements/*.lock pin every package by hash for every platform; see CONTRIBUTING.md.
 lock: .venv/dev

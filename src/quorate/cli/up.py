@@ -7,11 +7,14 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from quorate.api.labels import GPU_RESOURCE
+from quorate.api.quantity import milli
 from quorate.cli.failures import fail, refusals
 from quorate.cli.options import SCHEDULER_NAME, Level, LogLevel, Mapping, Only, SchedulerName
 
 if TYPE_CHECKING:
     from quorate.cli import world
+    from quorate.embedded.cluster import Cluster
 
 DEFAULT_NODES = "8x8gpu,rack=4"
 DEFAULT_KUBECONFIG = Path("quorate-data/kubeconfig")
@@ -56,15 +59,20 @@ def up(  # noqa: PLR0913 - each is an option of the command
         asyncio.run(_up(world.Plan(shapes, kubeconfig, host, port, data_dir, chosen)))
 
 
+def _offer(cluster: "Cluster") -> str:
+    """What its nodes have, those of an earlier process in the same data directory included."""
+    nodes = cluster.nodes()
+    gpus = sum(milli(node.get("status", {}).get("allocatable", {}).get(GPU_RESOURCE, "0")) for node in nodes)
+    return f"{len(nodes)} nodes, {gpus // 1000} GPUs"
+
+
 async def _up(plan: "world.Plan") -> None:
     from quorate.cli import world  # noqa: PLC0415 - keeps `quorate --help` fast
 
     began = time.monotonic()
     async with world.started(plan) as running:
         world.stop_on_signals(running.stop)
-        count = sum(shape.count for shape in plan.nodes)
-        gpus = sum(shape.count * shape.gpus for shape in plan.nodes)
-        typer.echo(f"cluster     {running.cluster.url}  {count} nodes, {gpus} GPUs")
+        typer.echo(f"cluster     {running.cluster.url}  {_offer(running.cluster)}")
         typer.echo(f"kubeconfig  export KUBECONFIG={plan.kubeconfig.absolute()}")
         typer.echo(f"ready in {time.monotonic() - began:.1f} s; Ctrl-C ends")
         await running.controllers

@@ -53,6 +53,9 @@ class Cluster:
     builtins: Builtins
     authority: Authority
 
+    def nodes(self) -> list[Json]:
+        return list(self.api.store.list("", "nodes"))
+
     def write_kubeconfig(self, path: Path) -> None:
         """For an administrator, by client certificate."""
         pair = self.authority.client(ADMIN, [ADMIN_GROUP])
