@@ -55,6 +55,7 @@ lock: .venv/dev
 $(BIN)/quorate: .venv/new requirements/runtime.lock pyproject.toml
 	$(LOCKED) requirements/runtime.lock
 	$(INSTALL) --no-deps --no-build-isolation --editable .
+	$(BIN)/python -m compileall -q src
 	@touch $@
 
 .venv/dev: $(BIN)/quorate requirements/dev.lock
