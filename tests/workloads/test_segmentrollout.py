@@ -70,3 +70,13 @@ def test_amounts_are_of_the_instances_in_the_segment() -> None:
 def test_nothing_old_leaves_everything_to_the_new_revision() -> None:
     found = update(TEAM, {"prefill": RoleRevision(8), "decode": RoleRevision(4)})
     assert (found.segment, found.roles["prefill"].partition, dict(found.waits_for)) == (None, 0, {})
+
+
+def test_what_is_not_ready_elsewhere_takes_nothing_from_the_segment() -> None:
+    roles = {
+        "prefill": RoleRevision(12, _all(8), frozenset({8, 9, 10, 11})),
+        "decode": RoleRevision(6, _all(4), frozenset({0})),
+    }
+    found = update(TEAM, roles, frozenset({2}))
+    assert found.segment == 1
+    assert {role: told.max_unavailable for role, told in found.roles.items()} == {"prefill": 5, "decode": 2}

@@ -8,7 +8,8 @@ that segment, so that everything below keeps its revision, and everything above 
 2. An old instance that is not ready, below, holds nothing: its own update may be the cure.
 3. A segment that never started holds nothing, and is brought up to date whenever those above it are.
 4. A user's partition counts: instances below it are not old. One paused role pauses its team.
-5. Amounts in percent, and all caps, are of the instances that the segment has of the role.
+5. Amounts in percent, and all caps, are of the instances that the segment has of the role. A set counts all of
+   its instances, so those outside that are not ready are added to what may be unavailable.
 """
 
 from collections.abc import Iterator, Mapping
@@ -102,13 +103,19 @@ def _holding(team: Team, roles: Roles, upcoming: int, never_started: AbstractSet
 def _told(size: int, role: RoleRevision, first: int | None) -> RoleUpdate:
     """Without a segment to start from nothing more is updated: what is new stays, what is old stays."""
     if first is None:
-        count, partition = size, max(role.outdated, default=-1) + 1
+        partition = max(role.outdated, default=-1) + 1
+        within = range(partition, role.replicas)
     else:
-        count, partition = len(instances_of(first, size, role.replicas)) or size, first * size
+        partition, within = first * size, instances_of(first, size, role.replicas)
+    count = size if first is None else len(within) or size
     unavailable = min(resolve(role.max_unavailable, count, up=False), count)
     surge = min(resolve(role.max_surge, count, up=True), count)
-    stays = min(max(partition, role.partition), role.replicas)
-    return RoleUpdate(stays, unavailable if unavailable or surge else 1, surge)
+    outside = sum(index not in within and index < role.replicas for index in role.unready)
+    return RoleUpdate(
+        partition=min(max(partition, role.partition), role.replicas),
+        max_unavailable=(unavailable if unavailable or surge else 1) + outside,
+        max_surge=surge,
+    )
 
 
 def _waits(team: Team, roles: Roles, segment: int) -> Iterator[tuple[str, tuple[int, ...]]]:
