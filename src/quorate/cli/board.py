@@ -85,10 +85,13 @@ def summary(seen: Seen, requests: Mapping[tuple[str, str], int], seconds: float)
 
 
 def _name(gang: PodGroup) -> str:
-    """Names that the grouper made end in the owner's UID, which nobody reads."""
+    """Names that the grouper made hold the owner's UID, which nobody reads."""
     name = gang.metadata.name
     owner = next(iter(gang.metadata.owner_references or ()), None)
-    return owner.name if owner is not None and name.startswith(f"pg-{owner.name}-") else name
+    made = f"pg-{owner.name}-{owner.uid}" if owner is not None else ""
+    if owner is None or not name.startswith(made):
+        return name
+    return f"{owner.name}{name.removeprefix(made).replace('-', ' ', 1)}"
 
 
 def _why(gang: PodGroup) -> str:

@@ -78,6 +78,8 @@ async def _run(plan: "world.Plan", folder: Path) -> bool:
                 raise fail(f"{worst.change}: {worst.message}", status=1)
             with Live(board.table(seen), refresh_per_second=4, vertical_overflow="visible") as live:
                 settled = await _until_settled(seen, running.stop, lambda: live.update(board.table(seen)))
+            if not live.console.is_terminal:
+                typer.echo()
             typer.echo(board.summary(seen, running.cluster.api.counts, time.monotonic() - began))
     return settled
 
