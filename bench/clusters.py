@@ -47,14 +47,21 @@ class Job:
 
 
 def add_job(encoder: Encoder, job: Job) -> None:
+    encoder.update(POD_GROUP, None, group_of(job))
+    for pod in pods_of(job):
+        encoder.update(POD, None, pod)
+
+
+def group_of(job: Job) -> PodGroup:
     constraint = TopologyConstraint(
         required_topology_level=job.required, preferred_topology_level=job.preferred
     )
     spec = PodGroupSpec(min_member=job.size, queue=job.queue, topology_constraint=constraint or None)
-    meta = ObjectMeta(name=job.name, namespace="bench")
-    encoder.update(POD_GROUP, None, PodGroup(metadata=meta, spec=spec))
-    for number in range(job.size):
-        encoder.update(POD, None, pod_of(job, number))
+    return PodGroup(metadata=ObjectMeta(name=job.name, namespace="bench"), spec=spec)
+
+
+def pods_of(job: Job) -> list[Pod]:
+    return [pod_of(job, number) for number in range(job.size)]
 
 
 def pod_of(job: Job, number: int) -> Pod:

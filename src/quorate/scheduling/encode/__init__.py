@@ -4,20 +4,21 @@ The only part of the scheduler that sees `api` and `rules`. A change costs what 
 touches costs; a snapshot costs a few array copies. The result does not depend on the order of the changes.
 
 1. A node's usage is kept by adding and taking away what its pods request, never counted anew.
-2. A gang is a block of rows, rebuilt when it is read next after a change (`gangs`).
+2. A gang is a block of rows, made anew when it changed (`gangs`), among those of all others (`joined`).
 3. Bound-but-unseen pods are ordinary pods with a node: whoever assumes a bind calls `update` with it.
 """
 
-from bisect import bisect_left, insort
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import partial
+from itertools import chain
 from math import inf
 from typing import TypeVar
 
+import numpy as np
+
 from quorate.api.composite import COMPOSITE_POD_GROUP, CompositePodGroup
 from quorate.api.core import NODE, POD, PRIORITY_CLASS, Node, Pod, PriorityClass
-from quorate.api.labels import SUB_GROUP_NAME
 from quorate.api.meta import Kind, Object
 from quorate.api.podgroup import POD_GROUP, POD_GROUP_KINDS, PodGroup
 from quorate.api.podspec import NodeSelector
@@ -30,12 +31,13 @@ from quorate.api.storage import (
 )
 from quorate.api.topology import TOPOLOGY, Topology
 from quorate.scheduling.encode.assembly import Parts, assemble
-from quorate.scheduling.encode.gangs import Block, Member, block_of, epoch
-from quorate.scheduling.encode.nodes import NodeTable
-from quorate.scheduling.encode.pods import Entry, Key, Shapes, entry_of, order_of, ref_of
+from quorate.scheduling.encode.gangs import Block, Frame, Member, block_of, epoch, frame_of
+from quorate.scheduling.encode.joined import Joined
+from quorate.scheduling.encode.nodes import NodeTable, Takes
+from quorate.scheduling.encode.pods import Entry, Key, Shapes, entry_of
 from quorate.scheduling.encode.queues import queues_of
 from quorate.scheduling.encode.topologies import Topologies
-from quorate.scheduling.snapshot import NONE, Floats, Snapshot, State
+from quorate.scheduling.snapshot import Floats, Problem, Queues, Snapshot, State
 
 STUCK_AFTER = 60.0  # seconds past the time by which a pod should have been gone
 
@@ -54,9 +56,11 @@ class Encoder:
         self._members: dict[Key, set[Key]] = {}  # pods by gang
         self._leaving: dict[Key, float] = {}  # pods being deleted, and when they should be gone
         self._podgroups: dict[Key, tuple[Kind, PodGroup]] = {}
-        self._blocks: dict[Key, Block] = {}
-        self._order: list[Key] = []  # gangs with a block, sorted
+        self._frames: dict[Key, Frame] = {}
+        self._gangs = Joined()
         self._dirty: set[Key] = set()
+        self._foreign: set[Key] = set()  # pods that name no gang
+        self._takes: dict[int, Takes] = {}  # by shape
         self._queues: dict[str, Queue] = {}
         self._classes: dict[str, PriorityClass] = {}
         self._topologies: dict[str, Topology] = {}
@@ -66,6 +70,7 @@ class Encoder:
         self._levels = Topologies()
         self._usage: Mapping[str, Floats] = {}
         self._revision = 0
+        self._divided: tuple[Queues, tuple[Problem, ...]] | None = None  # as long as no queue changed
         self._last: Snapshot | None = None  # as long as nothing changed
         self._updates: dict[tuple[str, str], Callable[[Object | None, Object | None], None]] = {
             (POD.group, POD.kind): self._pod,
@@ -93,7 +98,7 @@ class Encoder:
     def record_usage(self, usage: Mapping[str, Floats]) -> None:
         """Take over what each queue used of the capacity in the recorded window, per shared resource."""
         self._usage = usage
-        self._last = None
+        self._last = self._divided = None
 
     def snapshot(self, now: float) -> Snapshot:
         """Everything known at this time, as arrays."""
@@ -101,12 +106,14 @@ class Encoder:
         self._give_up_on_stuck(now)
         if self._last is not None:
             return replace(self._last, now=now)
-        queues, problems = queues_of(self._queues.values(), self._usage)
+        if self._divided is None:
+            self._divided = queues_of(self._queues.values(), self._usage)
+        queues, problems = self._divided
         parts = Parts(
             nodes=self._nodes,
             shapes=self._shapes,
             levels=self._levels,
-            blocks=[self._blocks[key] for key in self._order],
+            gangs=self._gangs,
             loose=self._loose(),
             composites=self._composites,
             queues=queues,
@@ -117,37 +124,26 @@ class Encoder:
 
     def _rebuild(self) -> None:
         """Bring the blocks of changed gangs up to date."""
-        for key in self._dirty:
-            found = self._podgroups.get(key)
-            if found is None:
-                if self._blocks.pop(key, None) is not None:
-                    self._order.pop(bisect_left(self._order, key))
-                continue
-            if key not in self._blocks:
-                insort(self._order, key)
-            members = [self._member(pod) for pod in self._members.get(key, ())]
-            self._blocks[key] = block_of(found[1], found[0], members, self._levels, self._classes)
-        self._dirty.clear()
+        if self._dirty:
+            self._gangs = self._gangs.replaced({key: self._block(key) for key in self._dirty})
+            self._dirty.clear()
 
-    def _member(self, key: Key) -> Member:
-        entry = self._entries[key]
-        nominated = entry.pod.status.nominated_node_name
-        return Member(
-            ref=ref_of(entry.pod),
-            order=order_of(entry.pod),
-            group=entry.pod.metadata.label(SUB_GROUP_NAME),
-            shape=entry.shape,
-            slot=self._nodes.slot(entry.node) if entry.node else NONE,
-            state=entry.state,
-            nominated=self._nodes.slot(nominated) if nominated and not entry.node else NONE,
-        )
+    def _block(self, key: Key) -> Block | None:
+        if key not in self._podgroups:
+            return None
+        if key not in self._frames:
+            kind, podgroup = self._podgroups[key]
+            self._frames[key] = frame_of(podgroup, kind, self._levels, self._classes)
+        members = (self._entries[pod].member for pod in self._members.get(key, ()))
+        return block_of(self._frames[key], members)
 
     def _loose(self) -> list[Member]:
         """Pods of no gang that hold a node: asked for only where a term of some pod reads other pods."""
         if not self._shapes.reads_neighbours:
             return []
-        found = (key for key, one in self._entries.items() if one.gang not in self._blocks)
-        return [self._member(key) for key in sorted(found) if self._entries[key].node]
+        orphans = (pods for gang, pods in self._members.items() if gang not in self._podgroups)
+        found = sorted(chain(self._foreign, *orphans))
+        return [self._entries[key].member for key in found if self._entries[key].node]
 
     def _pod(self, old: Object | None, new: Object | None) -> None:
         known = self._keys(old, new)
@@ -157,12 +153,14 @@ class Encoder:
         if not isinstance(new, Pod):
             return
         read = self._shapes.what_is_read
-        entry = entry_of(new, self._scheduler, self._shapes, self._volumes_of(new))
+        entry = entry_of(new, self._scheduler, self._shapes, self._volumes_of(new), self._nodes.slot)
         if entry is None:
             return
         self._entries[known] = entry
         self._charge(known, entry, 1)
-        if entry.gang is not None:
+        if entry.gang is None:
+            self._foreign.add(known)
+        else:
             self._members.setdefault(entry.gang, set()).add(known)
             self._dirty.add(entry.gang)
         if self._shapes.what_is_read != read:
@@ -170,6 +168,7 @@ class Encoder:
 
     def _leave(self, key: Key, entry: Entry) -> None:
         self._charge(key, entry, -1)
+        self._foreign.discard(key)
         if entry.gang is None:
             return
         members = self._members[entry.gang]
@@ -179,26 +178,31 @@ class Encoder:
         self._dirty.add(entry.gang)
 
     def _charge(self, key: Key, entry: Entry, sign: int) -> None:
-        if not entry.node or entry.state is State.SUCCEEDED:
+        one = entry.member
+        if not entry.node or one.state is State.SUCCEEDED:
             return
-        takes = self._takes(entry)
-        self._nodes.charge(entry.node, takes, sign, foreign=entry.gang is None)
-        if sign > 0 and entry.state is State.RELEASING:
+        takes = self._takes_of(one.shape)
+        self._nodes.charge(one.slot, takes, sign, foreign=entry.gang is None)
+        if sign > 0 and one.state is State.RELEASING:
             self._leaving[key] = epoch(entry.pod.metadata.deletion_timestamp or "", inf)
-            self._nodes.release(entry.node, takes, 1)
+            self._nodes.release(one.slot, takes, 1)
         elif sign < 0 and self._leaving.pop(key, None) is not None:
-            self._nodes.release(entry.node, takes, -1)
+            self._nodes.release(one.slot, takes, -1)
 
     def _give_up_on_stuck(self, now: float) -> None:
         """Seats of pods that should have been gone long ago are not counted as being freed."""
         for key in [key for key, due in self._leaving.items() if due + STUCK_AFTER < now]:
             self._last = None
             del self._leaving[key]
-            entry = self._entries[key]
-            self._nodes.release(entry.node, self._takes(entry), -1)
+            one = self._entries[key].member
+            self._nodes.release(one.slot, self._takes_of(one.shape), -1)
 
-    def _takes(self, entry: Entry) -> dict[int, int]:
-        return {self._nodes.row(name): amount for name, amount in self._shapes.requests[entry.shape].amounts}
+    def _takes_of(self, shape: int) -> Takes:
+        if shape not in self._takes:
+            amounts = self._shapes.requests[shape].amounts
+            rows = [self._nodes.row(name) for name, _ in amounts]
+            self._takes[shape] = np.array(rows, dtype=np.int64), np.array([one for _, one in amounts])
+        return self._takes[shape]
 
     def _volumes_of(self, pod: Pod) -> list[NodeSelector]:
         found = []
@@ -250,18 +254,22 @@ class Encoder:
             self._podgroups[key] = kind, new
         else:
             self._podgroups.pop(key, None)
+        self._frames.pop(key, None)
         self._dirty.add(key)
 
     def _queue(self, old: Object | None, new: Object | None) -> None:
         _store(self._queues, self._keys(old, new)[1], new, Queue)
+        self._divided = None
 
     def _priority_class(self, old: Object | None, new: Object | None) -> None:
         _store(self._classes, self._keys(old, new)[1], new, PriorityClass)
+        self._frames.clear()
         self._dirty.update(self._podgroups)
 
     def _topology(self, old: Object | None, new: Object | None) -> None:
         _store(self._topologies, self._keys(old, new)[1], new, Topology)
         self._levels = Topologies.of(self._topologies.values())
+        self._frames.clear()
         self._dirty.update(self._podgroups)
 
     def _composite(self, old: Object | None, new: Object | None) -> None:

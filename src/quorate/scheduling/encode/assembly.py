@@ -1,15 +1,17 @@
-"""Joins what the encoder keeps into one `Snapshot`: blocks end to end, indices moved, slots to rows."""
+"""Makes a `Snapshot` of what the encoder keeps: indices moved, slots to rows."""
 
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
-from itertools import accumulate, chain
+from itertools import chain
 
 import numpy as np
 
 from quorate.api.composite import COMPOSITE_POD_GROUP, CompositePodGroup, CompositePodGroupSpec
 from quorate.api.meta import ObjectMeta
 from quorate.plan import Ref
-from quorate.scheduling.encode.gangs import GROUP_COLUMNS, POD_COLUMNS, Block, Member
+from quorate.scheduling.encode.gangs import POD_COLUMNS, Member
+from quorate.scheduling.encode.joined import Joined
 from quorate.scheduling.encode.nodes import NodeTable
 from quorate.scheduling.encode.pods import Key, Shapes
 from quorate.scheduling.encode.queues import DEFAULT
@@ -18,7 +20,6 @@ from quorate.scheduling.request import Request
 from quorate.scheduling.snapshot import (
     ABSENT,
     NONE,
-    Bools,
     Composites,
     Gangs,
     Groups,
@@ -35,7 +36,7 @@ class Parts:
     nodes: NodeTable
     shapes: Shapes
     levels: Topologies
-    blocks: list[Block]
+    gangs: Joined
     loose: list[Member]
     composites: Mapping[Key, CompositePodGroup]
     queues: Queues
@@ -46,7 +47,7 @@ def assemble(parts: Parts, *, now: float, revision: str) -> Snapshot:
     requests = _requests(parts.shapes.requests, parts.nodes)
     nodes, rows = parts.nodes.freeze()
     levels, topologies = parts.levels.freeze(nodes, parts.nodes.version)
-    named = {block.composite for block in parts.blocks if block.composite is not None}
+    named = {one for one in set(parts.gangs.composites) if one is not None}
     composites = {key: row for row, key in enumerate(sorted({*parts.composites, *named}))}
     return Snapshot(
         now=now,
@@ -59,14 +60,14 @@ def assemble(parts: Parts, *, now: float, revision: str) -> Snapshot:
         requests=requests,
         label_sets=tuple(parts.shapes.label_sets),
         pods=_pods(parts, rows),
-        groups=_groups(parts.blocks),
+        groups=_groups(parts.gangs),
         gangs=_gangs(parts, composites),
         composites=_composites(parts, composites),
         queues=parts.queues,
         problems=(
             *parts.problems,
             *parts.nodes.problems.values(),
-            *chain.from_iterable(block.problems for block in parts.blocks if block.problems),
+            *chain.from_iterable(found for _, found in sorted(parts.gangs.problems.items())),
         ),
     )
 
@@ -83,18 +84,17 @@ def _requests(shapes: list[Request], nodes: NodeTable) -> Ints:
 
 
 def _pods(parts: Parts, rows: Ints) -> Pods:
-    blocks, loose = parts.blocks, parts.loose
-    sizes = [len(block.pods) for block in blocks]
+    gangs, loose = parts.gangs, parts.loose
     tail = np.array([(NONE, one.shape, one.slot, one.state, NONE, 0) for one in loose], dtype=np.int64)
-    tables = [*(block.pods for block in blocks), tail.reshape(-1, len(POD_COLUMNS))]
-    leaf, shape, node, state, nominated, is_core = _columns_of(tables)
-    gang = np.repeat(np.arange(len(blocks) + 1), [*sizes, len(loose)])
-    first_group = np.array([*_starts([len(block.groups) for block in blocks]), 0], dtype=np.int64)
-    is_member = gang < len(blocks)
+    leaf, shape, node, state, nominated, is_core = np.concatenate(
+        [gangs.pods, tail.reshape(-1, len(POD_COLUMNS)).T], axis=1
+    )
+    sizes = np.diff(gangs.first_pod)
+    shift = np.append(np.repeat(gangs.first_group[:-1], sizes), np.zeros(len(loose), dtype=np.int64))
     return Pods(
-        refs=tuple(chain(chain.from_iterable(block.refs for block in blocks), (one.ref for one in loose))),
-        gang=np.where(is_member, gang, NONE),
-        leaf=np.where(is_member, leaf + first_group[gang], NONE),
+        refs=(*gangs.pod_refs, *(one.ref for one in loose)),
+        gang=np.append(np.repeat(np.arange(len(sizes)), sizes), np.full(len(loose), NONE)),
+        leaf=leaf + shift,
         shape=shape,
         node=rows[node],
         state=state,
@@ -103,17 +103,14 @@ def _pods(parts: Parts, rows: Ints) -> Pods:
     )
 
 
-def _groups(blocks: list[Block]) -> Groups:
-    sizes = [len(block.groups) for block in blocks]
-    empty = np.empty((0, len(GROUP_COLUMNS)), dtype=np.int64)
-    table = _columns_of([empty, *(block.groups for block in blocks)])
-    parent, end, first_pod, last_pod, min_member, min_subgroup, active, required, preferred = table
-    gang = np.repeat(np.arange(len(blocks)), sizes)
-    group_shift = _starts(sizes)[gang]
-    pod_shift = _starts([len(block.pods) for block in blocks])[gang]
+def _groups(gangs: Joined) -> Groups:
+    parent, end, min_member, min_subgroup, required, preferred, first_pod, last_pod, active = gangs.groups
+    sizes = np.diff(gangs.first_group)
+    group_shift = np.repeat(gangs.first_group[:-1], sizes)
+    pod_shift = np.repeat(gangs.first_pod[:-1], sizes)
     return Groups(
-        names=tuple(chain.from_iterable(block.names for block in blocks)),
-        gang=gang,
+        names=tuple(gangs.names),
+        gang=np.repeat(np.arange(len(sizes)), sizes),
         parent=np.where(parent == NONE, NONE, parent + group_shift),
         end=end + group_shift,
         first_pod=first_pod + pod_shift,
@@ -127,43 +124,44 @@ def _groups(blocks: list[Block]) -> Groups:
 
 
 def _gangs(parts: Parts, composites: Mapping[Key, int]) -> Gangs:
-    blocks = parts.blocks
-    queue_rows = {name: row for row, name in enumerate(parts.queues.names)}
-    is_leaf: Bools = parts.queues.is_leaf
-    names = tuple(block.queue or DEFAULT for block in blocks)
-    rows = [queue_rows.get(name, NONE) for name in names]
-    priority, preemptibility, is_held_back, marks_pods = _columns([block.whole for block in blocks], 4)
-    created, last_start, last_evicted, stale_since, grace, delay = _columns(
-        [block.times for block in blocks], 6
-    )
+    gangs, is_leaf = parts.gangs, parts.queues.is_leaf.tolist()
+    rows = {name: row for row, name in enumerate(parts.queues.names) if is_leaf[row]}
+    names = tuple(name or DEFAULT for name in gangs.queues)
+    flags, times = gangs.whole[:4].astype(np.int64), gangs.whole[4:]
+    priority, preemptibility, is_held_back, marks_pods = flags
+    created, last_start, last_evicted, stale_since, grace, delay = times
     return Gangs(
-        refs=tuple(block.ref for block in blocks),
-        root=_starts([len(block.groups) for block in blocks]),
-        queue=np.array([row if row != NONE and is_leaf[row] else NONE for row in rows], dtype=np.int64),
+        refs=tuple(gangs.refs),
+        root=gangs.first_group[:-1],
+        queue=np.array([rows.get(name, NONE) for name in names], dtype=np.int64),
         queue_names=names,
-        priority=priority.astype(np.int64),
-        preemptibility=preemptibility.astype(np.int64),
+        priority=priority,
+        preemptibility=preemptibility,
         created=created,
         last_start=last_start,
         last_evicted=last_evicted,
         stale_since=stale_since,
         staleness_grace=grace,
         preemption_delay=delay,
-        composite=np.array(
-            [NONE if block.composite is None else composites[block.composite] for block in blocks],
-            dtype=np.int64,
-        ),
+        composite=_above(gangs, composites),
         is_held_back=is_held_back.astype(np.bool_),
         marks_pods=marks_pods.astype(np.bool_),
     )
 
 
+def _above(gangs: Joined, rows: Mapping[Key, int]) -> Ints:
+    if not rows:
+        return np.full(len(gangs.keys), NONE, dtype=np.int64)
+    found = [NONE if one is None else rows[one] for one in gangs.composites]
+    return np.array(found, dtype=np.int64)
+
+
 def _composites(parts: Parts, rows: Mapping[Key, int]) -> Composites:
     found = [parts.composites.get(key) or _absent(*key) for key in rows]
     counts = np.zeros(len(found), dtype=np.int64)
-    for block in parts.blocks:
-        if block.composite is not None:
-            counts[rows[block.composite]] += 1
+    for above, gangs in Counter(parts.gangs.composites).items() if rows else ():
+        if above is not None:
+            counts[rows[above]] += gangs
     parents = [rows.get((one.metadata.namespace, one.spec.parent), NONE) for one in found]
     spreads = {
         key: number
@@ -211,17 +209,3 @@ def _absent(namespace: str, name: str) -> CompositePodGroup:
     """Stands for a composite that gangs name before it is there: it holds them back."""
     spec = CompositePodGroupSpec(min_group_count=ABSENT)
     return CompositePodGroup(metadata=ObjectMeta(name=name, namespace=namespace), spec=spec)
-
-
-def _columns_of(parts: list[Ints]) -> Ints:
-    """Tables end to end, then column by column; rows first is how memory is copied fastest."""
-    return np.ascontiguousarray(np.concatenate(parts).T)
-
-
-def _columns(rows: list[tuple[float, ...]], width: int) -> np.ndarray[tuple[int, ...], np.dtype[np.float64]]:
-    return np.array(rows, dtype=np.float64).reshape(-1, width).T
-
-
-def _starts(sizes: list[int]) -> Ints:
-    """Where each part begins when parts of these sizes stand end to end."""
-    return np.array([0, *accumulate(sizes)][: len(sizes)], dtype=np.int64)

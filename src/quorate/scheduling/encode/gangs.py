@@ -1,14 +1,14 @@
-"""Gangs as blocks of rows: a block is rebuilt when its PodGroup or one of its pods changes, else kept.
+"""Gangs as blocks of rows: a frame from the PodGroup, and the members that stand in it.
 
-A snapshot joins the blocks in the order of their names and moves the indices; that is a few array operations
-for any number of gangs.
+A frame is made when the PodGroup changes, a block when one of its pods does. `joined` puts blocks end to end.
 """
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from datetime import datetime
 from math import inf, isnan, nan
+from operator import attrgetter
 
+import msgspec
 import numpy as np
 
 from quorate.api import labels
@@ -29,8 +29,7 @@ PREEMPTIBILITIES = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Member:
+class Member(msgspec.Struct, frozen=True, gc=False):
     """A pod as its gang needs it."""
 
     ref: Ref
@@ -42,9 +41,23 @@ class Member:
     nominated: int  # slot
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Block:
-    """The rows of one gang; group indices count from its root, pod columns as in `POD_COLUMNS`."""
+class Frame(msgspec.Struct, frozen=True):
+    """What a PodGroup says of its gang, whoever its members are."""
+
+    ref: Ref
+    podgroup: PodGroup
+    tree: trees.Tree
+    rows: dict[str, int]  # of the groups
+    table: Ints  # [groups, columns], without what members bring
+    queue: str
+    whole: tuple[float, ...]  # as in `WHOLE_COLUMNS`
+    is_semi: bool
+    composite: tuple[str, str] | None
+    problems: tuple[Problem, ...]
+
+
+class Block(msgspec.Struct, frozen=True):
+    """The rows of one gang; group indices count from its root, columns as in `POD_COLUMNS`."""
 
     ref: Ref
     names: tuple[str, ...]
@@ -52,67 +65,91 @@ class Block:
     pods: Ints  # [pods, columns]
     refs: tuple[Ref, ...]
     queue: str
-    whole: tuple[int, int, bool, bool]  # priority, preemptibility, is held back, marks pods
-    times: tuple[float, ...]  # created, last start, last evicted, stale since, grace, delay
+    whole: tuple[float, ...]
     composite: tuple[str, str] | None
     problems: tuple[Problem, ...]
+
+    @property
+    def key(self) -> tuple[str, str]:
+        return self.ref.namespace, self.ref.name
 
 
 GROUP_COLUMNS = (
     "parent",
     "end",
-    "first_pod",
-    "last_pod",
     "min_member",
     "min_subgroup",
-    "active",
     "required",
     "preferred",
+    "first_pod",
+    "last_pod",
+    "active",
 )
 POD_COLUMNS = ("leaf", "shape", "node", "state", "nominated", "is_core")
+WHOLE_COLUMNS = (
+    "priority",
+    "preemptibility",
+    "is_held_back",
+    "marks_pods",
+    "created",
+    "last_start",
+    "last_evicted",
+    "stale_since",
+    "staleness_grace",
+    "preemption_delay",
+)
+FIRST, LAST, LIVE = (GROUP_COLUMNS.index(name) for name in ("first_pod", "last_pod", "active"))
 
 
-def block_of(
-    podgroup: PodGroup,
-    kind: Kind,
-    members: Iterable[Member],
-    topologies: Topologies,
-    classes: Mapping[str, PriorityClass],
-) -> Block:
-    """The rows of a gang as it is now."""
+def frame_of(
+    podgroup: PodGroup, kind: Kind, topologies: Topologies, classes: Mapping[str, PriorityClass]
+) -> Frame:
     about = _ref_of(podgroup, kind)
     problems: list[Problem] = []
     tree = _tree(podgroup, about, problems)
-    placed = sorted(members, key=lambda member: member.order)
-    leaves = {group.name: [one for one in placed if one.group == group.name] for group in tree.leaves}
-    if tree.root.is_leaf:
-        leaves = {trees.ROOT: placed}
-    problems += [
-        _stray(one, podgroup, tree) for one in placed if one.group not in leaves and not tree.root.is_leaf
-    ]
     rows = {name: row for row, name in enumerate(tree.groups)}
     preemptibility, priority = _protection(podgroup, classes)
-    active = {name: sum(one.state in ACTIVE for one in found) for name, found in leaves.items()}
-    core = trees.core(tree, active) if preemptibility is Preemptibility.SEMI else {}
-    pods, refs = _pod_rows(leaves, rows, core)
-    return Block(
+    marks_pods = podgroup.spec.mark_unschedulable is not False
+    table = _group_rows(tree, rows, _constraints(podgroup, tree, topologies, about, problems))
+    times = _times(podgroup, about, problems)
+    return Frame(
         ref=about,
-        names=tuple(tree.groups),
-        groups=_group_rows(
-            tree, rows, leaves, active, _constraints(podgroup, tree, topologies, about, problems)
-        ),
-        pods=pods,
-        refs=refs,
+        podgroup=podgroup,
+        tree=tree,
+        rows=rows,
+        table=table,
         queue=podgroup.spec.queue or podgroup.metadata.label(labels.QUEUE),
-        whole=(
-            priority,
-            preemptibility,
-            _is_held_back(podgroup),
-            podgroup.spec.mark_unschedulable is not False,
-        ),
-        times=_times(podgroup, about, problems),
+        whole=(priority, preemptibility, _is_held_back(podgroup), marks_pods, *times),
+        is_semi=preemptibility is Preemptibility.SEMI,
         composite=_composite(podgroup),
         problems=tuple(problems),
+    )
+
+
+def block_of(frame: Frame, members: Iterable[Member]) -> Block:
+    """The rows of a gang with the members it has now."""
+    tree, rows = frame.tree, frame.rows
+    leaves: dict[str, list[Member]] = {group.name: [] for group in tree.leaves}
+    strays: list[Problem] = []
+    for one in sorted(members, key=attrgetter("order")):
+        name = trees.ROOT if tree.root.is_leaf else one.group
+        if name in leaves:
+            leaves[name].append(one)
+        else:
+            strays.append(_stray(one, frame.podgroup, tree))
+    active = {name: sum(one.state in ACTIVE for one in found) for name, found in leaves.items()}
+    core = trees.core(tree, active) if frame.is_semi else {}
+    pods, refs = _pod_rows(leaves, rows, core)
+    return Block(
+        ref=frame.ref,
+        names=tuple(tree.groups),
+        groups=_with_members(frame, leaves, active),
+        pods=pods,
+        refs=refs,
+        queue=frame.queue,
+        whole=frame.whole,
+        composite=frame.composite,
+        problems=(*frame.problems, *strays),
     )
 
 
@@ -159,31 +196,35 @@ def _pod_rows(
 
 
 def _group_rows(
-    tree: trees.Tree,
-    rows: Mapping[str, int],
-    leaves: Mapping[str, list[Member]],
-    active: Mapping[str, int],
-    constraints: Mapping[str, tuple[int, int]],
+    tree: trees.Tree, rows: Mapping[str, int], constraints: Mapping[str, tuple[int, int]]
 ) -> Ints:
-    """Groups stand in preorder already; sums and ends run up from the last row."""
+    """Groups stand in preorder already; ends run up from the last row."""
     table = np.zeros((len(GROUP_COLUMNS), len(rows)), dtype=np.int64)
-    parent, end, first, last, min_member, min_subgroup, active_row, required, preferred = table
-    at = 0
+    parent, end, min_member, min_subgroup, required, preferred = table[:FIRST]
     for name, row in rows.items():
         group = tree.groups[name]
         parent[row] = NONE if group.parent is None else rows[group.parent]
         end[row] = row + 1
-        first[row] = at
-        at += len(leaves.get(name, ()))
-        last[row] = at
-        min_member[row], active_row[row] = group.minimum_members, active.get(name, 0)
+        min_member[row] = group.minimum_members
         min_subgroup[row] = 0 if group.is_leaf else group.minimum_children
         required[row], preferred[row] = constraints[name]
     for row in range(len(rows) - 1, 0, -1):
-        above = parent[row]
-        end[above], last[above] = max(end[above], end[row]), max(last[above], last[row])
-        active_row[above] += active_row[row]
+        end[parent[row]] = max(end[parent[row]], end[row])
     return np.ascontiguousarray(table.T)
+
+
+def _with_members(frame: Frame, leaves: Mapping[str, list[Member]], active: Mapping[str, int]) -> Ints:
+    """The rows of the groups with where their members stand; sums run up from the last row."""
+    table = frame.table.copy()
+    at = 0
+    for name, row in frame.rows.items():
+        first, at = at, at + len(leaves.get(name, ()))
+        table[row, FIRST:] = first, at, active.get(name, 0)
+    for row in range(len(table) - 1, 0, -1):
+        above = table[row, 0]
+        table[above, LAST] = max(table[above, LAST], table[row, LAST])
+        table[above, LIVE] += table[row, LIVE]
+    return table
 
 
 def _constraints(

@@ -4,7 +4,6 @@ A slot is made by whoever names the node first, a Node object or a pod bound to 
 that vanished (or is not seen yet) keep their place. Amounts: CPU and counts in milli-units, memory in bytes.
 """
 
-from collections.abc import Mapping
 from dataclasses import replace
 
 import numpy as np
@@ -21,6 +20,9 @@ BYTES = ("memory", "ephemeral-storage", "hugepages-")
 
 
 UNSTATED_PODS = 110_000  # a node that does not say how many pods it takes takes what kubelets take
+
+
+Takes = tuple[Ints, Ints]  # rows of the resource axis, and how much of each
 
 
 def is_bytes(resource: str) -> bool:
@@ -66,19 +68,17 @@ class NodeTable:
                 self._grow()
         return self.slots[name]
 
-    def charge(self, node: str, takes: Mapping[int, int], sign: int, *, foreign: bool) -> None:
+    def charge(self, slot: int, takes: Takes, sign: int, *, foreign: bool) -> None:
         """A pod appeared on a node (+1) or left it (-1)."""
-        slot = self.slot(node)
-        for row, value in takes.items():
-            self._used[row, slot] += sign * value
-            if foreign:
-                self._foreign[row, slot] += sign * value
+        rows, amounts = takes
+        self._used[rows, slot] += sign * amounts
+        if foreign:
+            self._foreign[rows, slot] += sign * amounts
 
-    def release(self, node: str, takes: Mapping[int, int], sign: int) -> None:
+    def release(self, slot: int, takes: Takes, sign: int) -> None:
         """A pod on a node is being deleted (+1), or is no longer believed to go (-1)."""
-        slot = self.slot(node)
-        for row, value in takes.items():
-            self._releasing[row, slot] += sign * value
+        rows, amounts = takes
+        self._releasing[rows, slot] += sign * amounts
 
     def remove(self, node: Node) -> None:
         name = node.metadata.name

@@ -1,14 +1,17 @@
 """Pods as the encoder remembers them: which gang, which shape, where, in which state."""
 
 import re
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+
+import msgspec
 
 from quorate.api import labels
 from quorate.api.core import POD, Pod
-from quorate.api.podspec import NodeSelector
+from quorate.api.podspec import NodeSelector, PodSpec
 from quorate.plan import Ref
 from quorate.rules.podresources import requested
+from quorate.scheduling.encode.gangs import Member
 from quorate.scheduling.encode.nodes import is_bytes
 from quorate.scheduling.encode.shapes import request_of
 from quorate.scheduling.request import Request, Selector
@@ -17,18 +20,19 @@ from quorate.scheduling.snapshot import NONE, State
 Key = tuple[str, str]  # namespace, name
 LabelSet = tuple[str, tuple[tuple[str, str], ...]]
 
+REMEMBERED = 10_000  # specs
+
+_encode = msgspec.json.Encoder().encode
 _DIGITS = re.compile(r"(\d+)")
 
 
-@dataclass(frozen=True, slots=True)
-class Entry:
+class Entry(msgspec.Struct, frozen=True):
     """A pod read once."""
 
     pod: Pod
     gang: Key | None  # None: no gang of ours
-    shape: int
     node: str
-    state: State
+    member: Member
 
 
 class Shapes:
@@ -41,6 +45,27 @@ class Shapes:
         self._coupled = False
         self._numbers: dict[Request, int] = {}
         self._label_numbers: dict[LabelSet, int] = {}
+        self._known: dict[tuple[bytes, int], int] = {}  # by what a spec says, and the label set
+
+    def of(self, pod: Pod, volumes: list[NodeSelector]) -> int:
+        """The number of a pod's shape; a spec that was seen before is not read again."""
+        text = b"" if volumes else _text(pod.spec)
+        known = self._known.get((text, self.label_set(pod))) if text else None
+        if known is not None:
+            return known
+        amounts = {
+            name: -(-milli // 1000) if is_bytes(name) else milli
+            for name, milli in requested(pod.spec).items()
+        }
+        request = request_of(pod, amounts, volumes)
+        self.read(request)
+        labels = self.label_set(pod)
+        number = self.number(replace(request, labels=labels))
+        if text:
+            if len(self._known) >= REMEMBERED:
+                self._known.clear()
+            self._known[text, labels] = number
+        return number
 
     def read(self, request: Request) -> None:
         """Take note of what the terms of a request read."""
@@ -76,21 +101,44 @@ class Shapes:
         return self._label_numbers[found]
 
 
-def entry_of(pod: Pod, scheduler: str, shapes: Shapes, volumes: Iterable[NodeSelector]) -> Entry | None:
+def entry_of(
+    pod: Pod, scheduler: str, shapes: Shapes, volumes: list[NodeSelector], slot: Callable[[str], int]
+) -> Entry | None:
     """What the scheduler knows of a pod; None if the pod is no concern of its."""
     group = pod.metadata.annotation(labels.POD_GROUP_NAME)
     gang = (pod.metadata.namespace, group) if group else None
     is_ours = pod.spec.scheduler_name == scheduler and gang is not None
-    state = _state(pod)
-    if state is None or (not pod.spec.node_name and not is_ours):
+    state, node = _state(pod), pod.spec.node_name
+    if state is None or (not node and not is_ours):
         return None
-    amounts = {
-        name: -(-milli // 1000) if is_bytes(name) else milli for name, milli in requested(pod.spec).items()
-    }
-    request = request_of(pod, amounts, volumes)
-    shapes.read(request)
-    number = shapes.number(replace(request, labels=shapes.label_set(pod)))
-    return Entry(pod, gang, number, pod.spec.node_name, state)
+    nominated = pod.status.nominated_node_name
+    member = Member(
+        ref=ref_of(pod),
+        order=order_of(pod),
+        group=pod.metadata.label(labels.SUB_GROUP_NAME),
+        shape=shapes.of(pod, volumes),
+        slot=slot(node) if node else NONE,
+        state=state,
+        nominated=slot(nominated) if nominated and not node else NONE,
+    )
+    return Entry(pod, gang, node, member)
+
+
+def _text(spec: PodSpec) -> bytes:
+    """What of a spec the shape is made of; nothing where it also depends on the labels of the pod."""
+    if spec.affinity is not None or spec.topology_spread_constraints:
+        return b""
+    return _encode(
+        (
+            spec.containers,
+            spec.init_containers,
+            spec.overhead,
+            spec.resources,
+            spec.node_selector,
+            spec.tolerations,
+            spec.host_network,
+        )
+    )
 
 
 def _state(pod: Pod) -> State | None:
