@@ -10,6 +10,7 @@ from functools import partial
 from typing import NamedTuple
 
 from quorate.api import labels
+from quorate.api.composite import COMPOSITE_POD_GROUP, CompositePodGroup
 from quorate.api.core import POD, PRIORITY_CLASS, Pod, PriorityClass
 from quorate.api.meta import Kind
 from quorate.api.podgroup import POD_GROUP, POD_GROUP_KINDS, PodGroup
@@ -19,11 +20,13 @@ from quorate.kube.caches import Caches
 from quorate.kube.keys import Keys
 from quorate.kube.resources import Scope
 from quorate.plan import Plan
+from quorate.status import composite
 from quorate.status.podgroup import change
 from quorate.status.queue import changes
 
 GANG_SECONDS = 0.1
 QUEUES_SECONDS = 0.5
+COMPOSITE_SECONDS = 0.2
 # a phase that only time changes: below a minimum, and stale after the grace
 AGING = {"Degraded"}
 AGING_SECONDS = 5.0
@@ -50,6 +53,10 @@ class Status:
             kind: caches.of(Scope(kind=kind), PodGroup, optional=kind is not POD_GROUP)
             for kind in POD_GROUP_KINDS
         }
+        self._composites = caches.of(Scope(kind=COMPOSITE_POD_GROUP), CompositePodGroup, optional=True)
+        self._below = self._groups[POD_GROUP].index(composite_of)
+        self._inside = self._composites.index(parent_of)
+        self._composites.subscribe(self._composite_changed)
         self._pods.subscribe(self._pod_changed)
         self._queues.subscribe(lambda _, __: self.keys.add_after(Subject(QUEUE), QUEUES_SECONDS))
         for kind, groups in self._groups.items():
@@ -59,6 +66,8 @@ class Status:
         if key.kind is QUEUE:
             gangs = [group for groups in self._groups.values() for group in groups]
             return Step(Plan(changes=tuple(changes(list(self._queues), gangs, time.time()))))
+        if key.kind is COMPOSITE_POD_GROUP:
+            return self._composite(key)
         podgroup = self._groups[key.kind].get(key.namespace, key.name)
         if podgroup is None:
             return Step()
@@ -70,6 +79,14 @@ class Status:
             again_seconds=AGING_SECONDS if podgroup.status.phase in AGING else None,
         )
 
+    def _composite(self, key: Subject) -> Step:
+        found = self._composites.get(key.namespace, key.name)
+        if found is None:
+            return Step()
+        name = found.metadata.key
+        wanted = composite.change(found, list(self._inside[name]), list(self._below[name]), time.time())
+        return Step(Plan(changes=(wanted,) if wanted else ()))
+
     def _pod_changed(self, old: Pod | None, new: Pod | None) -> None:
         for pod in (old, new):
             for gang in gang_of(pod) if pod else ():
@@ -77,8 +94,20 @@ class Status:
                 for kind in self._groups:
                     self.keys.add_after(Subject(kind, namespace, name), GANG_SECONDS)
 
-    def _group_changed(self, kind: Kind, _: PodGroup | None, new: PodGroup | None) -> None:
+    def _composite_changed(self, old: CompositePodGroup | None, new: CompositePodGroup | None) -> None:
+        for one in (old, new):
+            for name in (one.metadata.key, *parent_of(one)) if one is not None else ():
+                self._look_at_composite(name)
+
+    def _look_at_composite(self, name: str) -> None:
+        namespace, _, own = name.partition("/")
+        self.keys.add_after(Subject(COMPOSITE_POD_GROUP, namespace, own), COMPOSITE_SECONDS)
+
+    def _group_changed(self, kind: Kind, old: PodGroup | None, new: PodGroup | None) -> None:
         self.keys.add_after(Subject(QUEUE), QUEUES_SECONDS)
+        for one in (old, new):
+            for name in composite_of(one) if one is not None else ():
+                self._look_at_composite(name)
         if new is not None:
             self.keys.add_after(Subject(kind, new.metadata.namespace, new.metadata.name), GANG_SECONDS)
 
@@ -87,3 +116,14 @@ def gang_of(pod: Pod) -> Iterable[str]:
     """Namespace and name of the PodGroup that the pod is a member of, if any."""
     name = pod.metadata.annotation(labels.POD_GROUP_NAME)
     return [f"{pod.metadata.namespace}/{name}"] if name else []
+
+
+def composite_of(podgroup: PodGroup) -> Iterable[str]:
+    """Namespace and name of the CompositePodGroup that the gang is a member of, if any."""
+    name = podgroup.metadata.label(labels.COMPOSITE_GROUP)
+    return [f"{podgroup.metadata.namespace}/{name}"] if name else []
+
+
+def parent_of(found: CompositePodGroup) -> Iterable[str]:
+    parent = found.spec.parent
+    return [f"{found.metadata.namespace}/{parent}"] if parent else []
