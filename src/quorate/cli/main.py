@@ -5,7 +5,7 @@ Expected failures leave as one line on standard error and a sensible exit status
 
 import typer
 
-from quorate.cli import convert, demo, failures, group, lint, manifests, run, up
+from quorate.cli import convert, demo, failures, group, lint, manifests, rollout, run, up
 
 app = typer.Typer(
     name="quorate",
@@ -22,6 +22,7 @@ app.command()(manifests.manifests)
 app.command()(convert.convert)
 app.command()(group.group)
 app.command()(lint.lint)
+app.add_typer(rollout.app, name="rollout")
 
 
 @app.command()
