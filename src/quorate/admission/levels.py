@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 
 from quorate.admission.fields import missing
 from quorate.api.podgroup import TopologyConstraint
-from quorate.api.topology import Topology
+from quorate.api.topology import NODE_LABELS, Topology
 from quorate.rules.validity import Fault
 
 
@@ -17,6 +17,8 @@ def unknown_levels(
         "preferredTopologyLevel": constraint.preferred_topology_level,
     }
     if topologies is None or not (constraint.topology or any(asked.values())):
+        return
+    if constraint.topology == NODE_LABELS:
         return
     name = constraint.topology or inherited
     topology = topologies.get(name)

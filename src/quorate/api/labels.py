@@ -33,6 +33,8 @@ MIN_MEMBER = "quorate.dev/min-member"
 MIN_SUB_GROUP = "quorate.dev/min-sub-group"
 MIN_GROUPS = "quorate.dev/min-groups"
 GROUP_AS = "quorate.dev/group-as"
+EXPECTED_MEMBERS = "quorate.dev/expected-members"  # on a pod and on its PodGroup: who comes later
+HELD_SEATS = "quorate.dev/held-seats"  # on a bound pod: where seats are held for those
 
 # State that the scheduler keeps on a PodGroup.
 STALE_SINCE = "kai.scheduler/stale-podgroup-timestamp"

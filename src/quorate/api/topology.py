@@ -7,6 +7,8 @@ import msgspec
 from quorate.api.described import described
 from quorate.api.meta import Kind, Object, Part, Wire
 
+# Names no object: under this name every node label is a level, and each of its values a domain.
+NODE_LABELS = "quorate.dev/node-labels"
 TOPOLOGY = Kind("kai.scheduler", "v1alpha1", "Topology", "topologies", namespaced=False)
 
 

@@ -6,7 +6,7 @@ the next cycle sees them before the watch does, and forgets those that failed.
 
 import asyncio
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
 from functools import partial
 
@@ -121,9 +121,8 @@ class Scheduler:
             case Bind():
                 pod = self._pods.get(change.pod.namespace, change.pod.name)
                 if pod is not None and pod.metadata.uid == change.pod.uid:
-                    self._pods.assume(
-                        pod, change=partial(bound, node=change.node), shown=is_bound, until=until
-                    )
+                    seated = partial(bound, node=change.node, annotations=change.annotations)
+                    self._pods.assume(pod, change=seated, shown=is_bound, until=until)
             case Evict():
                 pod = self._pods.get(change.pod.namespace, change.pod.name)
                 if pod is not None and pod.metadata.uid == change.pod.uid:
@@ -203,8 +202,14 @@ def is_news(old: PodGroup, new: PodGroup) -> bool:
     )
 
 
-def bound(pod: Pod, *, node: str) -> Pod:
-    return msgspec.structs.replace(pod, spec=msgspec.structs.replace(pod.spec, node_name=node))
+def bound(pod: Pod, *, node: str, annotations: Mapping[str, str]) -> Pod:
+    metadata = pod.metadata
+    if annotations:
+        noted = {**(metadata.annotations or {}), **annotations}
+        metadata = msgspec.structs.replace(metadata, annotations=noted)
+    return msgspec.structs.replace(
+        pod, metadata=metadata, spec=msgspec.structs.replace(pod.spec, node_name=node)
+    )
 
 
 def is_bound(pod: Pod) -> bool:

@@ -11,10 +11,12 @@ import msgspec
 
 from quorate.api import labels
 from quorate.api.core import Pod
+from quorate.api.expected import ExpectedPod
 from quorate.api.meta import Json
 from quorate.api.podgroup import POD_GROUP, PodGroupSpec
 from quorate.grouping.derive import Derived, derive
 from quorate.grouping.errors import GroupingError, MalformedError, NotFetchedError
+from quorate.grouping.expected import announced, expectation
 from quorate.grouping.names import short, valid_names
 from quorate.grouping.objects import Owner, owner_from_pod
 from quorate.grouping.overrides import overridden, with_valid_names
@@ -57,6 +59,9 @@ def group(pods: Iterable[Pod], context: Context, beside: tuple[Pod, ...] = ()) -
     `NotFetchedError` names an object that the caller has to fetch before asking again.
     """
     chains, warnings = _chains(pods, context)
+    expected, wrong = announced(chains)
+    warnings += [Warned(pod, message) for pod, message in wrong]
+    chains += expected
     subjects = _subjects(chains, context, beside)
     shapes, refused = _shapes(subjects)
     gangs = []
@@ -153,12 +158,14 @@ def gang(members: list[tuple[Subject, Shape]], context: Context) -> tuple[Gang, 
     findings = validate(spec)
     if findings.errors:
         raise MalformedError(f"the PodGroup of {shape.described} would be refused: {findings.errors[0]}")
+    placed = [(member.pod, names[found.sub_group]) for member, found in members]
+    derived.annotations.update(expectation(placed))
     namespace = subject.pod.metadata.namespace
     made = Gang(
         name=shape.name,
         namespace=namespace,
         body=_body(shape, derived, spec, namespace),
-        members=tuple((member.pod, names[found.sub_group]) for member, found in members),
+        members=tuple(one for one in placed if not isinstance(one[0], ExpectedPod)),
     )
     return made, (*shape.warnings, *derived.warnings, *map(str, findings.warnings))
 

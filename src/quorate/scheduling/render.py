@@ -6,6 +6,7 @@ import numpy as np
 from msgspec.structs import replace
 
 from quorate.plan import Bind, Change, Evict, Plan, Refusal, SetStatus
+from quorate.scheduling import held
 from quorate.scheduling.cycle import Cycle
 from quorate.scheduling.marks import marks
 from quorate.scheduling.shortage import refusal_of
@@ -17,7 +18,7 @@ def plan_of(cycle: Cycle) -> Plan:
     return Plan(
         changes=(
             *_evictions(cycle),
-            *_seats(cycle, now=True),
+            *held.noted(cycle, _seats(cycle, now=True)),
             *_seats(cycle, now=False),
             *_given_up(cycle),
             *marks(cycle),
@@ -29,7 +30,7 @@ def plan_of(cycle: Cycle) -> Plan:
 
 def _evictions(cycle: Cycle) -> Iterator[Change]:
     for pods in cycle.trial.evictions:
-        for pod in pods.tolist():
+        for pod in pods[~cycle.snapshot.pods.is_expected[pods]].tolist():
             reason, message = cycle.causes[pod]
             yield Evict(pod=cycle.snapshot.pods.refs[pod], reason=reason, message=message)
 
@@ -37,10 +38,13 @@ def _evictions(cycle: Cycle) -> Iterator[Change]:
 def _seats(cycle: Cycle, *, now: bool) -> Iterator[Change]:
     refs, names = cycle.snapshot.pods.refs, cycle.snapshot.nodes.names
     nominated, state = cycle.snapshot.pods.nominated, cycle.snapshot.pods.state
+    is_expected = cycle.snapshot.pods.is_expected
     for placement in cycle.trial.placements:
         if placement.now is not now:
             continue
         for pod, node in zip(placement.pods.tolist(), placement.nodes.tolist(), strict=True):
+            if is_expected[pod]:
+                continue  # its seat is noted on a pod that exists
             if pod in cycle.causes:
                 continue  # it moves: the pod that its controller creates anew is placed then
             if now:

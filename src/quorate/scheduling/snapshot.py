@@ -123,6 +123,13 @@ class Pods:
     state: Ints  # a `State`
     nominated: Ints  # node a former cycle held for it, NONE if none
     is_core: Bools  # active members that a semi-preemptible gang may not lose
+    announcer: Ints  # the pod that announced one that does not exist yet; NONE: it exists
+
+    @cached_property
+    def is_expected(self) -> Bools:
+        """Pods that do not exist yet: active where a seat is held for them, and never written to."""
+        found: Bools = self.announcer != NONE
+        return found
 
     @cached_property
     def has_nominated(self) -> bool:

@@ -1,10 +1,14 @@
 """LeaderWorkerSet: a gang per group of the set, of the leader and its workers, the workers in segments."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
+
+from msgspec import structs
 
 from quorate.api import labels
 from quorate.api.core import Pod
 from quorate.api.podgroup import MAX_SUB_GROUPS, SubGroup, TopologyConstraint
+from quorate.api.topology import NODE_LABELS
 from quorate.grouping.errors import MalformedError
 from quorate.grouping.kinds import roles
 from quorate.grouping.kinds.segments import segment_size
@@ -31,63 +35,84 @@ class Segmenting:
 
 def leader_worker_set(subject: Subject) -> Shape:
     index = subject.label(labels.LWS_GROUP_INDEX)
+    size = _size(subject)
+    domain = _exclusive(subject, labels.LWS_EXCLUSIVE_TOPOLOGY)
     needed = subject.owner.annotations.get(labels.MIN_GROUPS)
     if needed:
-        return _whole_set(subject, index, whole(needed, f"annotation {labels.MIN_GROUPS}"))
+        count = whole(needed, f"annotation {labels.MIN_GROUPS}")
+        return _whole_set(subject, index, count, _groups(subject, size), domain)
     if labels.GANG_OF_ROLES in subject.owner.annotations:
-        return roles.one_gang(subject, index, _size(subject))
+        return roles.one_gang(subject, index, size)
     base = plain(subject)
     shape = replace(
         base,
         name=f"{base.name}-group-{index}" if index else base.name,
+        constraint=domain,
         composite=roles.segment_of(subject.owner, index),
     )
     pods = tuple(pod for pod in subject.pods if pod.metadata.label(labels.LWS_GROUP_INDEX) == index)
-    size = _size(subject)
+    if _waits_for_leader(subject.owner, pods):
+        _segmenting(subject, size)
+        alone = SubGroup(name=LEADER, min_member=1)
+        return replace(shape, min_member=1, sub_groups=(alone,), sub_group=LEADER)
+    groups, own = _groups(subject, size)
+    return replace(shape, min_member=size, sub_groups=tuple(groups), sub_group=own)
+
+
+def _exclusive(subject: Subject, key: str) -> TopologyConstraint | None:
+    """What an annotation keeps to one domain of a node label; the pods say it as their revision had it."""
+    label = subject.annotation(key) or subject.owner.annotations.get(key, "")
+    return TopologyConstraint(topology=NODE_LABELS, required_topology_level=label) if label else None
+
+
+def _groups(subject: Subject, size: int) -> tuple[list[SubGroup], str]:
+    """The groups of one group of the set, and which of them the pod is in."""
     worker = _worker_index(subject)
-    waits_for_leader = _waits_for_leader(subject.owner, pods)
     segmenting = _segmenting(subject, size)
-    if segmenting is not None and not waits_for_leader:
-        return _segmented(shape, segmenting, worker)
-    if waits_for_leader:
-        return replace(
-            shape, min_member=1, sub_groups=(SubGroup(name=LEADER, min_member=1),), sub_group=LEADER
-        )
+    if segmenting is not None:
+        return _segmented(segmenting, worker)
     groups = [SubGroup(name=LEADER, min_member=1)]
     if size > 1:
         groups.append(SubGroup(name=WORKERS, min_member=size - 1))
-    return replace(
-        shape, min_member=size, sub_groups=tuple(groups), sub_group=LEADER if worker == 0 else WORKERS
-    )
+    return groups, LEADER if worker == 0 or size == 1 else WORKERS
 
 
-def _whole_set(subject: Subject, index: str, needed: int) -> Shape:
+def _whole_set(
+    subject: Subject,
+    index: str,
+    needed: int,
+    inside: tuple[list[SubGroup], str],
+    domain: TopologyConstraint | None,
+) -> Shape:
     """The set as one gang with a group for each of its groups, of which so many are needed."""
     size = _size(subject)
     count = whole_or(subject.owner.at("spec", "replicas"), 1, "spec.replicas")
     own = whole(index, f"label {labels.LWS_GROUP_INDEX}")
     indices = [pod.metadata.label(labels.LWS_GROUP_INDEX) for pod in subject.pods]
-    surge = max((int(text) + 1 for text in indices if text.isdecimal()), default=0)
-    if max(count, surge) > MAX_SUB_GROUPS // 3:
+    count = max(count, *(int(text) + 1 for text in indices if text.isdecimal()))
+    below, leaf = inside
+    if count * (1 + len(below)) > MAX_SUB_GROUPS:
         raise MalformedError(
             f"spec.replicas: {count} are more groups than one gang can have; leave {labels.MIN_GROUPS} out"
         )
-    groups = [group for place in range(max(count, surge)) for group in _one_of_set(f"group-{place}", size)]
-    is_worker = size > 1 and subject.label(labels.LWS_WORKER_INDEX) != "0"
+    groups = [group for place in range(count) for group in _one_of_set(f"group-{place}", size, below, domain)]
     return replace(
         plain(subject),
         min_member=needed * size,
         min_sub_group=needed,
         sub_groups=tuple(groups),
-        sub_group=f"group-{own}-{WORKERS if is_worker else LEADER}",
+        sub_group=f"group-{own}-{leaf}",
     )
 
 
-def _one_of_set(name: str, size: int) -> list[SubGroup]:
-    below = [SubGroup(name=f"{name}-{LEADER}", parent=name, min_member=1)]
-    if size > 1:
-        below.append(SubGroup(name=f"{name}-{WORKERS}", parent=name, min_member=size - 1))
-    return [SubGroup(name=name, min_member=size, min_sub_group=len(below)), *below]
+def _one_of_set(
+    name: str, size: int, below: list[SubGroup], domain: TopologyConstraint | None
+) -> Iterator[SubGroup]:
+    top = sum(group.parent is None for group in below)
+    yield SubGroup(name=name, min_member=size, min_sub_group=top, topology_constraint=domain)
+    for group in below:
+        parent = f"{name}-{group.parent}" if group.parent else name
+        yield structs.replace(group, name=f"{name}-{group.name}", parent=parent)
 
 
 def _size(subject: Subject) -> int:
@@ -140,10 +165,11 @@ def _segmenting(subject: Subject, size: int) -> Segmenting | None:
     if is_excluded and (size - 1) % segment:
         raise MalformedError(f"{size - 1} workers cannot be divided into segments of {segment}")
     sources = (subject.pod.metadata.annotations or {}, template)
-    return Segmenting(size, segment, is_excluded, segment_constraint(sources))
+    domain = _exclusive(subject, labels.LWS_SUB_GROUP_EXCLUSIVE_TOPOLOGY) if asked is not None else None
+    return Segmenting(size, segment, is_excluded, domain or segment_constraint(sources))
 
 
-def _segmented(shape: Shape, by: Segmenting, worker: int | None) -> Shape:
+def _segmented(by: Segmenting, worker: int | None) -> tuple[list[SubGroup], str]:
     """Workers in segments; the leader alone if it is excluded, else in the first segment with its workers."""
     worker = whole_or(worker, 1, f"label {labels.LWS_WORKER_INDEX}")
     if worker >= by.size:
@@ -156,18 +182,14 @@ def _segmented(shape: Shape, by: Segmenting, worker: int | None) -> Shape:
     leader = SubGroup(name=LEADER, min_member=1)
     if by.is_leader_excluded:
         own = LEADER if worker == 0 else f"segment-{_segment_of(by, worker)}"
-        return replace(shape, min_member=by.size, sub_groups=(leader, *segments), sub_group=own)
+        return [leader, *segments], own
     index = _segment_of(by, worker)
     own = f"segment-{index}" if index else (WORKERS if worker else LEADER)
-    below = [replace_parent(leader, "segment-0")]
+    below = [structs.replace(leader, parent="segment-0")]
     if sizes[0] > 1:
         below.append(SubGroup(name=WORKERS, parent="segment-0", min_member=sizes[0] - 1))
     first = SubGroup(name="segment-0", min_sub_group=len(below), topology_constraint=by.constraint)
-    return replace(shape, min_member=by.size, sub_groups=(first, *segments[1:], *below), sub_group=own)
-
-
-def replace_parent(group: SubGroup, parent: str) -> SubGroup:
-    return SubGroup(name=group.name, parent=parent, min_member=group.min_member)
+    return [first, *segments[1:], *below], own
 
 
 def _segment_of(by: Segmenting, worker: int) -> int:

@@ -8,13 +8,14 @@ touches costs; a snapshot costs a few array copies. The result does not depend o
 3. Bound-but-unseen pods are ordinary pods with a node: whoever assumes a bind calls `update` with it.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from functools import partial
 from itertools import chain
 from math import inf
 from typing import TypeVar
 
+import msgspec
 import numpy as np
 
 from quorate.api.composite import COMPOSITE_POD_GROUP, CompositePodGroup
@@ -31,13 +32,14 @@ from quorate.api.storage import (
 )
 from quorate.api.topology import TOPOLOGY, Topology
 from quorate.scheduling.encode.assembly import Parts, assemble
-from quorate.scheduling.encode.gangs import Block, Frame, Member, block_of, epoch, frame_of
+from quorate.scheduling.encode.expected import Expectations, seats_of
+from quorate.scheduling.encode.gangs import Block, Frame, Member, block_of, epoch, frame_of, label_levels
 from quorate.scheduling.encode.joined import Joined
 from quorate.scheduling.encode.nodes import NodeTable, Takes
 from quorate.scheduling.encode.pods import Entry, Key, Shapes, entry_of
 from quorate.scheduling.encode.queues import queues_of
 from quorate.scheduling.encode.topologies import Topologies
-from quorate.scheduling.snapshot import Floats, Problem, Queues, Snapshot, State
+from quorate.scheduling.snapshot import NONE, Floats, Problem, Queues, Snapshot, State
 
 STUCK_AFTER = 60.0  # seconds past the time by which a pod should have been gone
 
@@ -54,6 +56,7 @@ class Encoder:
         self._shapes = Shapes()
         self._entries: dict[Key, Entry] = {}
         self._members: dict[Key, set[Key]] = {}  # pods by gang
+        self._expected = Expectations(scheduler, self._shapes)
         self._leaving: dict[Key, float] = {}  # pods being deleted, and when they should be gone
         self._podgroups: dict[Key, tuple[Kind, PodGroup]] = {}
         self._frames: dict[Key, Frame] = {}
@@ -68,6 +71,7 @@ class Encoder:
         self._claims: dict[Key, PersistentVolumeClaim] = {}
         self._volumes: dict[str, PersistentVolume] = {}
         self._levels = Topologies()
+        self._label_levels: set[str] = set()  # node labels that gangs have asked for as levels
         self._usage: Mapping[str, Floats] = {}
         self._revision = 0
         self._divided: tuple[Queues, tuple[Problem, ...]] | None = None  # as long as no queue changed
@@ -129,13 +133,33 @@ class Encoder:
             self._dirty.clear()
 
     def _block(self, key: Key) -> Block | None:
+        for entry in self._expected.leave(key):
+            self._charge(key, entry, -1)
         if key not in self._podgroups:
             return None
         if key not in self._frames:
             kind, podgroup = self._podgroups[key]
             self._frames[key] = frame_of(podgroup, kind, self._levels, self._classes)
-        members = (self._entries[pod].member for pod in self._members.get(key, ()))
-        return block_of(self._frames[key], members)
+        return block_of(self._frames[key], self._members_of(key))
+
+    def _members_of(self, gang: Key) -> Iterable[Member]:
+        """The pods of a gang, and those who stand in for pods to come."""
+        pods = self._members.get(gang, ())
+        if gang not in self._expected:
+            return (self._entries[pod].member for pod in pods)
+        there = {pod[1]: self._entries[pod] for pod in pods}
+        expected = self._expected.stand_in(gang, there, self._nodes)
+        for entry in expected:
+            self._charge(gang, entry, 1)
+        seats = {name: node for entry in there.values() for name, node in seats_of(entry).items()}
+        found = (self._drawn(entry.member, seats.get(name, "")) for name, entry in there.items())
+        return [*found, *(entry.member for entry in expected)]
+
+    def _drawn(self, member: Member, seat: str) -> Member:
+        """A member that waits goes where a seat was held for it."""
+        if not seat or member.slot != NONE or member.nominated != NONE:
+            return member
+        return msgspec.structs.replace(member, nominated=self._nodes.slot(seat))
 
     def _loose(self) -> list[Member]:
         """Pods of no gang that hold a node: asked for only where a term of some pod reads other pods."""
@@ -243,6 +267,8 @@ class Encoder:
             self._nodes.put(new)
         elif isinstance(old, Node):
             self._nodes.remove(old)
+        if old is None or new is None:
+            self._dirty.update(self._expected)  # a seat is held only where there is a node
 
     def _podgroup(self, kind: Kind, old: Object | None, new: Object | None) -> None:
         """Of two PodGroups of one name in the two API groups, the one in our own group counts."""
@@ -255,7 +281,20 @@ class Encoder:
         else:
             self._podgroups.pop(key, None)
         self._frames.pop(key, None)
+        self._expect(key, new)
         self._dirty.add(key)
+        if isinstance(new, PodGroup) and not label_levels(new) <= self._label_levels:
+            self._label_levels |= label_levels(new)
+            self._lay_levels()
+
+    def _expect(self, key: Key, podgroup: Object | None) -> None:
+        read = self._shapes.what_is_read
+        if isinstance(podgroup, PodGroup):
+            self._expected.read(podgroup)
+        else:
+            self._expected.forget(key)
+        if self._shapes.what_is_read != read:
+            self._reread_all()
 
     def _queue(self, old: Object | None, new: Object | None) -> None:
         _store(self._queues, self._keys(old, new)[1], new, Queue)
@@ -268,7 +307,10 @@ class Encoder:
 
     def _topology(self, old: Object | None, new: Object | None) -> None:
         _store(self._topologies, self._keys(old, new)[1], new, Topology)
-        self._levels = Topologies.of(self._topologies.values())
+        self._lay_levels()
+
+    def _lay_levels(self) -> None:
+        self._levels = Topologies.of(self._topologies.values(), self._label_levels)
         self._frames.clear()
         self._dirty.update(self._podgroups)
 

@@ -85,12 +85,15 @@ def _requests(shapes: list[Request], nodes: NodeTable) -> Ints:
 
 def _pods(parts: Parts, rows: Ints) -> Pods:
     gangs, loose = parts.gangs, parts.loose
-    tail = np.array([(NONE, one.shape, one.slot, one.state, NONE, 0) for one in loose], dtype=np.int64)
-    leaf, shape, node, state, nominated, is_core = np.concatenate(
+    tail = np.array([(NONE, one.shape, one.slot, one.state, NONE, 0, NONE) for one in loose], dtype=np.int64)
+    leaf, shape, node, state, nominated, is_core, announcer = np.concatenate(
         [gangs.pods, tail.reshape(-1, len(POD_COLUMNS)).T], axis=1
     )
     sizes = np.diff(gangs.first_pod)
-    shift = np.append(np.repeat(gangs.first_group[:-1], sizes), np.zeros(len(loose), dtype=np.int64))
+    shift, pod_shift = (
+        np.append(np.repeat(first[:-1], sizes), np.zeros(len(loose), dtype=np.int64))
+        for first in (gangs.first_group, gangs.first_pod)
+    )
     return Pods(
         refs=(*gangs.pod_refs, *(one.ref for one in loose)),
         gang=np.append(np.repeat(np.arange(len(sizes)), sizes), np.full(len(loose), NONE)),
@@ -100,6 +103,7 @@ def _pods(parts: Parts, rows: Ints) -> Pods:
         state=state,
         nominated=rows[nominated],
         is_core=is_core.astype(np.bool_),
+        announcer=np.where(announcer == NONE, NONE, announcer + pod_shift),
     )
 
 

@@ -16,6 +16,7 @@ from quorate.api.core import PriorityClass
 from quorate.api.duration import DurationError, seconds
 from quorate.api.meta import Kind
 from quorate.api.podgroup import PodGroup, TopologyConstraint
+from quorate.api.topology import NODE_LABELS
 from quorate.plan import Ref
 from quorate.rules import preemptibility as rules
 from quorate.rules import tree as trees
@@ -39,6 +40,7 @@ class Member(msgspec.Struct, frozen=True, gc=False):
     slot: int  # of its node, NONE
     state: State
     nominated: int  # slot
+    announcer: str = ""  # the pod that announced it, which does not exist itself yet
 
 
 class Frame(msgspec.Struct, frozen=True):
@@ -85,7 +87,7 @@ GROUP_COLUMNS = (
     "last_pod",
     "active",
 )
-POD_COLUMNS = ("leaf", "shape", "node", "state", "nominated", "is_core")
+POD_COLUMNS = ("leaf", "shape", "node", "state", "nominated", "is_core", "announcer")
 WHOLE_COLUMNS = (
     "priority",
     "preemptibility",
@@ -184,14 +186,15 @@ def _pod_rows(
     leaves: Mapping[str, list[Member]], rows: Mapping[str, int], core: Mapping[str, int]
 ) -> tuple[Ints, tuple[Ref, ...]]:
     columns: list[tuple[int, ...]] = []
-    refs: list[Ref] = []
+    refs = [one.ref for found in leaves.values() for one in found]
+    places = {ref.name: row for row, ref in enumerate(refs)}
     for name, found in leaves.items():
         left = core.get(name, 0)
         for one in found:
             is_core = one.state is State.ACTIVE and left > 0
             left -= is_core
-            refs.append(one.ref)
-            columns.append((rows[name], one.shape, one.slot, one.state, one.nominated, is_core))
+            facts = (one.state, one.nominated, is_core, places.get(one.announcer, NONE))
+            columns.append((rows[name], one.shape, one.slot, *facts))
     return np.array(columns, dtype=np.int64).reshape(-1, len(POD_COLUMNS)), tuple(refs)
 
 
@@ -235,7 +238,9 @@ def _constraints(
     found: dict[str, tuple[int, int]] = {}
     for name, group in tree.groups.items():
         constraint = group.topology or TopologyConstraint()
-        topology = names[name] = constraint.topology or names[group.parent]
+        inherited = names[group.parent]
+        topology = constraint.topology or inherited
+        names[name] = inherited if topology == NODE_LABELS else topology
         for level in (constraint.required_topology_level, constraint.preferred_topology_level):
             problem = topologies.problem(topology, level) if level else ""
             if problem:
@@ -245,6 +250,15 @@ def _constraints(
             topologies.row(topology, constraint.preferred_topology_level),
         )
     return found
+
+
+def label_levels(podgroup: PodGroup) -> set[str]:
+    """The node labels that the groups of a gang ask for as levels."""
+    constraints = [podgroup.spec.topology_constraint]
+    constraints += [group.topology_constraint for group in podgroup.spec.sub_groups or ()]
+    asked = [one for one in constraints if one is not None and one.topology == NODE_LABELS]
+    named = {label for one in asked for label in (one.required_topology_level, one.preferred_topology_level)}
+    return named - {""}
 
 
 def _protection(podgroup: PodGroup, classes: Mapping[str, PriorityClass]) -> tuple[Preemptibility, int]:

@@ -68,6 +68,10 @@ class NodeTable:
                 self._grow()
         return self.slots[name]
 
+    def is_there(self, name: str) -> bool:
+        """Whether there is a Node of that name now."""
+        return name in self._present
+
     def charge(self, slot: int, takes: Takes, sign: int, *, foreign: bool) -> None:
         """A pod appeared on a node (+1) or left it (-1)."""
         rows, amounts = takes

@@ -1,11 +1,15 @@
-"""Topology objects as levels over the nodes: names of levels to rows, label values to domains."""
+"""Topology objects as levels over the nodes: names of levels to rows, label values to domains.
+
+After them comes a topology of one level for each node label that a gang asks for as such (`NODE_LABELS`).
+"""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 import numpy as np
 
-from quorate.api.topology import Topology
+from quorate.api.meta import ObjectMeta
+from quorate.api.topology import NODE_LABELS, Topology, TopologyLevel, TopologySpec
 from quorate.scheduling.snapshot import NONE, UNKNOWN, Level, Nodes
 
 Frozen = tuple[tuple[Level, ...], dict[str, range]]
@@ -16,11 +20,12 @@ class Topologies:
     """The levels of all topologies by name; `freeze` lays them over nodes."""
 
     found: tuple[Topology, ...] = ()
+    labels: tuple[str, ...] = ()
     _frozen: dict[int, Frozen] = field(default_factory=dict)  # by version of the nodes; one entry
 
     @classmethod
-    def of(cls, topologies: Iterable[Topology]) -> "Topologies":
-        return cls(tuple(sorted(topologies, key=lambda one: one.metadata.name)))
+    def of(cls, topologies: Iterable[Topology], labels: Iterable[str] = ()) -> "Topologies":
+        return cls(tuple(sorted(topologies, key=lambda one: one.metadata.name)), tuple(sorted(labels)))
 
     def row(self, topology: str, level: str) -> int:
         """The row of a level given by label or alias: NONE if none is asked for, UNKNOWN if it is not there.
@@ -29,6 +34,9 @@ class Topologies:
         """
         if not level:
             return NONE
+        if topology == NODE_LABELS:
+            above = sum(len(one.spec.levels or ()) for one in self.found)
+            return above + self.labels.index(level) if level in self.labels else UNKNOWN
         first = 0
         for one in self.found:
             levels = one.spec.levels or ()
@@ -63,10 +71,15 @@ class Topologies:
     def _laid(self, nodes: Nodes) -> Frozen:
         levels: list[Level] = []
         ranges: dict[str, range] = {}
-        for one in self.found:
+        for one in (*self.found, *map(_of_label, self.labels)):
             ranges[one.metadata.name] = range(len(levels), len(levels) + len(one.spec.levels or ()))
             levels += _levels(one, nodes)
         return tuple(levels), ranges
+
+
+def _of_label(label: str) -> Topology:
+    spec = TopologySpec(levels=[TopologyLevel(node_label=label)])
+    return Topology(metadata=ObjectMeta(name=f"{NODE_LABELS}: {label}"), spec=spec)
 
 
 def _levels(topology: Topology, nodes: Nodes) -> list[Level]:

@@ -12,6 +12,7 @@ from quorate.api.lws import LEADER_WORKER_SET, LeaderWorkerSet
 from quorate.api.meta import Json
 
 LEADER_EXCLUDED = "LeaderExcluded"
+LEADER_READY = "LeaderReady"
 UNIQUE_PER_REPLICA = "UniquePerReplica"
 
 
@@ -19,7 +20,8 @@ UNIQUE_PER_REPLICA = "UniquePerReplica"
 class Blueprint:
     """`revision` is the key of the revision that `content` is of; see `revisions`.
 
-    Pods whose template names no scheduler get `scheduler_name`.
+    Pods whose template names no scheduler get `scheduler_name`. `waits_for_leader` says that workers are made
+    once their leader is ready.
     """
 
     name: str
@@ -30,6 +32,7 @@ class Blueprint:
     revision: str
     content: Json
     scheduler_name: str = ""
+    waits_for_leader: bool = False
 
     @property
     def template(self) -> Json:
@@ -116,4 +119,5 @@ def blueprint_of(
         revision=revision,
         content=content,
         scheduler_name=scheduler_name,
+        waits_for_leader=item.spec.startup_policy == LEADER_READY,
     )

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 
 from quorate.api import labels
+from quorate.api.expected import announcement
 from quorate.api.meta import Json
 from quorate.workloads.lws import tpu
 from quorate.workloads.lws.blueprint import UNIQUE_PER_REPLICA, Blueprint
@@ -17,7 +18,7 @@ from quorate.workloads.lws.names import Place, leader_name
 def leader_pod(blueprint: Blueprint, group: int) -> Json:
     identity = identity_of(blueprint, Place(group, 0))
     unique = {labels.LWS_SUBDOMAIN_POLICY: UNIQUE_PER_REPLICA} if blueprint.has_own_subdomains else {}
-    annotations = {**_annotations(blueprint), **unique}
+    annotations = {**_annotations(blueprint), **unique, **_announcement(blueprint, group)}
     return _pod(blueprint, identity, blueprint.leader_template, annotations)
 
 
@@ -32,6 +33,14 @@ def worker_pod(blueprint: Blueprint, group: int, index: int, *, domain: str = ""
         selector = pod["spec"].get("nodeSelector") or {}
         pod["spec"]["nodeSelector"] = {**selector, blueprint.exclusive_topology: domain}
     return pod
+
+
+def _announcement(blueprint: Blueprint, group: int) -> dict[str, str]:
+    """A leader that starts alone says who follows, so that it starts only where they can follow."""
+    if not blueprint.waits_for_leader or blueprint.size < 2:
+        return {}
+    workers = (worker_pod(blueprint, group, index) for index in range(1, blueprint.size))
+    return {labels.EXPECTED_MEMBERS: announcement(workers, own=(labels.LWS_WORKER_INDEX,))}
 
 
 def identity_of(blueprint: Blueprint, place: Place) -> Identity:
