@@ -9,6 +9,7 @@ that were deleted, evicted or preempted are nobody's failure: they are not count
 from typing import NamedTuple
 
 from quorate.api.core import Pod
+from quorate.api.labels import POD_GROUP_NAME
 from quorate.api.lws import GroupRestarts
 from quorate.api.timestamps import epoch, text
 from quorate.workloads.lws.groups import LEADER, Group, revision_of
@@ -31,8 +32,13 @@ def has_restarted(pod: Pod) -> bool:
     return pod.status.phase in {"Running", "Pending"} and any(found.restart_count for found in statuses)
 
 
-def called(group: Group, policy: str, *, after_start: bool = False) -> Call | None:
-    """The first pod that takes the group with it; a group that is leaving anyway needs none."""
+def called(
+    group: Group, policy: str, *, after_start: bool = False, starts_whole: bool = False
+) -> Call | None:
+    """The first pod that takes the group with it; a group that is leaving anyway needs none.
+
+    `starts_whole`: no pod runs before all exist, so where the leader runs a worker that misses was lost.
+    """
     if group.is_leaving or not group.exists:
         return None
     leader = group.leader
@@ -41,7 +47,7 @@ def called(group: Group, policy: str, *, after_start: bool = False) -> Call | No
     if (after_start or policy == AFTER_START) and _is_starting(group):
         return None
     calls = (_call(pod) for index, pod in sorted(group.pods.items()) if _belongs(group, index, pod))
-    return next((call for call in calls if call), None)
+    return next((call for call in calls if call), None) or (_loss(group) if starts_whole else None)
 
 
 def _is_starting(group: Group) -> bool:
@@ -62,6 +68,14 @@ def _call(pod: Pod) -> Call | None:
     if pod.is_finished:
         return Call(pod, f"pod {name} {pod.status.phase.lower()}", is_failure=True)
     return None
+
+
+def _loss(group: Group) -> Call | None:
+    leader = group.leader
+    if leader is None or leader.status.phase != "Running" or not leader.metadata.annotation(POD_GROUP_NAME):
+        return None
+    lost = next((index for index in range(1, group.size) if index not in group.pods), None)
+    return Call(leader, f"worker {lost} is gone", is_failure=False) if lost else None
 
 
 def counted(record: GroupRestarts | None, group: Group, now: float) -> int:

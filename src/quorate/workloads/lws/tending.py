@@ -35,7 +35,9 @@ def tended(view: View, group: Group, claims: Collection[str]) -> Tended:
         return Tended(tuple(cleared(group)))
     blueprint = view.history.of(group.revision)
     after_start = labels.LWS_RECREATE_AFTER_START in (view.item.metadata.annotations or {})
-    call = restart.called(group, blueprint.restart_policy, after_start=after_start)
+    call = restart.called(
+        group, blueprint.restart_policy, after_start=after_start, starts_whole=_starts_whole(view)
+    )
     if call is not None:
         return _recreated(view, group, call)
     return Tended((*_stray(group, blueprint), *_workers(view, blueprint, group, claims)))
@@ -63,6 +65,13 @@ def _recreated(view: View, group: Group, call: restart.Call) -> Tended:
         wait = f"group {group.index} was recreated {count} times and waits until {text(due)}"
         return Tended(wake=due, trouble=f"{wait}: {call.why}")
     return Tended((told, *cleared(group)), record=restart.again(record, group, view.now))
+
+
+def _starts_whole(view: View) -> bool:
+    """Whether the gang of a group needs all its pods."""
+    notes = view.item.metadata.annotations or {}
+    is_elastic = labels.MIN_MEMBER in notes or labels.MIN_SUB_GROUP in notes
+    return not is_elastic and view.item.spec.startup_policy != LEADER_READY
 
 
 def _budget(view: View) -> int | None:

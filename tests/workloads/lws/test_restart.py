@@ -1,0 +1,155 @@
+import pytest
+
+from quorate.api.core import POD
+from quorate.api.lws import GroupRestarts
+from quorate.api.timestamps import text
+from quorate.workloads.lws.groups import Group
+from quorate.workloads.lws.restart import FORGET_SECONDS, called, delay, due
+from tests.fakes.lws_set import NOW, World, manifest
+
+ON_RESTART, AFTER_START, NONE = "RecreateGroupOnPodRestart", "RecreateGroupAfterStart", "None"
+
+
+def settled(policy: str = ON_RESTART, size: int = 3, **annotations: str) -> World:
+    body = manifest(2, size)
+    body["spec"]["leaderWorkerTemplate"]["restartPolicy"] = policy
+    body["metadata"]["annotations"] = {f"quorate.dev/{name}": value for name, value in annotations.items()}
+    made = World(body)
+    made.settle()
+    return made
+
+
+def uids(made: World) -> dict[str, str]:
+    return {pod.metadata.name: pod.metadata.uid for pod in made.all(POD)}
+
+
+def recreated(made: World, before: dict[str, str]) -> set[str]:
+    after = uids(made)
+    return {name for name, uid in before.items() if after.get(name) != uid}
+
+
+@pytest.mark.parametrize("pod", ["web-0", "web-0-2"])
+def test_restarted_container_recreates_the_whole_group_at_once(pod: str) -> None:
+    made = settled()
+    before = uids(made)
+    made.restart(pod)
+    made.settle()
+    assert recreated(made, before) == {"web-0", "web-0-1", "web-0-2"}
+    assert "RecreateGroup" in made.events
+
+
+def test_without_a_policy_a_worker_is_replaced_alone_and_a_leader_takes_its_workers() -> None:
+    made = settled(NONE)
+    before = uids(made)
+    made.restart("web-0-1")
+    made.delete("web-0-2")
+    made.settle()
+    assert recreated(made, before) == {"web-0-2"}
+    before = uids(made)
+    made.set_status("web-1", phase="Failed")
+    made.settle()
+    assert recreated(made, before) == {"web-1", "web-1-1", "web-1-2"}
+
+
+def test_group_that_is_still_starting_is_left_alone_after_start_only() -> None:
+    made = settled(AFTER_START)
+    before = uids(made)
+    made.set_status("web-0-2", phase="Pending", conditions=None)
+    made.restart("web-0-1")
+    made.step()
+    assert recreated(made, before) == set()
+    made.settle()
+    assert recreated(made, before) == {"web-0", "web-0-1", "web-0-2"}
+
+
+def test_stale_worker_does_not_take_the_group_with_it_and_is_removed() -> None:
+    made = settled()
+    before = uids(made)
+    labels = made.pod("web-0-1").metadata.labels
+    assert labels is not None
+    labels["leaderworkerset.sigs.k8s.io/template-revision-hash"] = "other"
+    made.restart("web-0-1")
+    made.settle()
+    assert recreated(made, before) == {"web-0-1"}
+
+
+def test_second_failure_waits_and_says_so_while_the_pods_stay() -> None:
+    made = settled()
+    made.restart("web-0-1")
+    made.settle()
+    before = uids(made)
+    made.restart("web-0-1")
+    made.step()
+    assert recreated(made, before) == set()
+    assert made.condition("Degraded") == "True"
+    assert [(one["group"], one["count"]) for one in made.status["restarts"]] == [(0, 1)]
+    made.now += delay(1)
+    made.settle()
+    assert recreated(made, before) == {"web-0", "web-0-1", "web-0-2"}
+    assert made.condition("Degraded") == "False"
+    assert [(one["group"], one["count"]) for one in made.status["restarts"]] == [(0, 2)]
+
+
+def test_budget_of_recreations_ends_them() -> None:
+    made = settled(**{"max-group-restarts": "1"})
+    made.restart("web-1")
+    made.settle()
+    before = uids(made)
+    made.restart("web-1")
+    made.now += 100
+    made.step()
+    assert recreated(made, before) == set()
+    message = next(one["message"] for one in made.status["conditions"] if one["type"] == "Degraded")
+    assert message == "group 1 used up its 1 recreations: a container of pod web-1 restarted"
+
+
+def test_deleted_pods_are_no_failure_and_wait_for_nothing() -> None:
+    made = settled()
+    for _ in range(3):
+        before = uids(made)
+        made.delete("web-0-1")
+        made.step()
+        made.settle()
+        assert recreated(made, before) == {"web-0", "web-0-1", "web-0-2"}
+    assert "restarts" not in made.status
+
+
+def test_worker_that_went_unseen_breaks_a_gang_that_started_whole() -> None:
+    made = settled()
+    for name in made.names:
+        notes = made.pod(name).metadata.annotations
+        assert notes is not None
+        notes["pod-group-name"] = "gang"
+    before = uids(made)
+    del made.held[POD, "web-0-1"]
+    made.settle()
+    assert recreated(made, before) == {"web-0", "web-0-1", "web-0-2"}
+    before = uids(made)  # these pods are in no gang: nobody knows whether they ever were whole
+    del made.held[POD, "web-0-1"]
+    made.settle()
+    assert recreated(made, before) == {"web-0-1"}
+
+
+def test_group_that_kept_going_or_was_updated_starts_anew() -> None:
+    record = GroupRestarts(group=0, revision="a", count=4, last=text(NOW))
+    group = settled().pod("web-0")
+    labels = group.metadata.labels
+    assert labels is not None
+    labels["leaderworkerset.sigs.k8s.io/template-revision-hash"] = "a"
+    failing = Group(0, {0: group})
+    assert due(record, failing, NOW) == NOW + delay(4)
+    assert due(record, failing, NOW + FORGET_SECONDS + delay(4) + 1) == NOW + FORGET_SECONDS + delay(4) + 1
+    labels["leaderworkerset.sigs.k8s.io/template-revision-hash"] = "b"
+    assert due(record, failing, NOW) == NOW
+
+
+def test_delays_double_and_are_bounded() -> None:
+    assert [delay(count) for count in range(8)] == [0, 10, 20, 40, 80, 160, 300, 300]
+
+
+def test_group_whose_leader_is_going_needs_no_call() -> None:
+    made = settled()
+    made.restart("web-0-1")
+    made.delete("web-0")
+    group = Group(0, {0: made.pod("web-0"), 1: made.pod("web-0-1"), 2: made.pod("web-0-2")})
+    assert called(group, ON_RESTART) is None
