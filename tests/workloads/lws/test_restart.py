@@ -10,10 +10,12 @@ from tests.fakes.lws_set import NOW, World, manifest
 ON_RESTART, AFTER_START, NONE = "RecreateGroupOnPodRestart", "RecreateGroupAfterStart", "None"
 
 
-def settled(policy: str = ON_RESTART, size: int = 3, **annotations: str) -> World:
-    body = manifest(2, size)
+def settled(policy: str = ON_RESTART, **annotations: str) -> World:
+    body = manifest(2, 3)
     body["spec"]["leaderWorkerTemplate"]["restartPolicy"] = policy
-    body["metadata"]["annotations"] = {f"quorate.dev/{name}": value for name, value in annotations.items()}
+    body["metadata"]["annotations"] = {
+        f"quorate.dev/{name.replace('_', '-')}": value for name, value in annotations.items()
+    }
     made = World(body)
     made.settle()
     return made
@@ -91,7 +93,7 @@ def test_second_failure_waits_and_says_so_while_the_pods_stay() -> None:
 
 
 def test_budget_of_recreations_ends_them() -> None:
-    made = settled(**{"max-group-restarts": "1"})
+    made = settled(max_group_restarts="1")
     made.restart("web-1")
     made.settle()
     before = uids(made)
