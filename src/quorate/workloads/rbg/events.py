@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from quorate.api.rbg import RoleBasedGroupStatus
 from quorate.plan import Emit, EventType, Ref
 from quorate.workloads.rbg.seen import View
+from quorate.workloads.rbg.status import CONFIGURED
 
 
 def of_scaling(view: View, role: str, replicas: int) -> Iterator[Emit]:
@@ -13,10 +14,13 @@ def of_scaling(view: View, role: str, replicas: int) -> Iterator[Emit]:
         yield _normal(view, "ScalingRole", f"role {role}: from {before} to {replicas} instances")
 
 
-def of_faults(view: View) -> Iterator[Emit]:
-    """The journal does not repeat an event that says the same."""
+def of_faults(view: View, old: RoleBasedGroupStatus) -> Iterator[Emit]:
     message = "; ".join(map(str, view.faults))
-    yield Emit(about=_about(view), type=EventType.WARNING, reason="InvalidConfiguration", message=message)
+    said = next(
+        (one.message for one in old.conditions or () if one.status == "False" and one.type == CONFIGURED), ""
+    )
+    if not said.endswith(message):
+        yield Emit(about=_about(view), type=EventType.WARNING, reason="InvalidConfiguration", message=message)
 
 
 def of_progress(view: View, old: RoleBasedGroupStatus, new: RoleBasedGroupStatus) -> Iterator[Emit]:

@@ -5,7 +5,7 @@ runs goes on running.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import msgspec
 
@@ -87,7 +87,9 @@ def read(
     wrong = tuple(_named(fault, len(own)) for fault in faults(spec))
     templates, unmade = ({}, ()) if wrong else templates_of(spec)
     wrong = (*wrong, *unmade)
-    roles = () if wrong else tuple(_role(role, templates, scaled or {}) for role in spec.roles or ())
+    is_paused = meta.annotation(labels.PAUSED) == "true"
+    made = (_role(role, templates, scaled or {}) for role in spec.roles or () if not wrong)
+    roles = tuple(_paused(role) if is_paused else role for role in made)
     desired = {role.name: role.replicas for role in roles}
     return Group(
         kind=kind,
@@ -139,6 +141,10 @@ def _role(role: WireRole, templates: Mapping[str, Templates], scaled: Mapping[st
         has_adapter=role.scaling_adapter is not None and role.scaling_adapter.enable,
         adapter_labels=(role.scaling_adapter.labels if role.scaling_adapter else None) or {},
     )
+
+
+def _paused(role: Role) -> Role:
+    return replace(role, rolling=msgspec.structs.replace(role.rolling, paused=True))
 
 
 def _restart(role: WireRole) -> str:

@@ -36,7 +36,7 @@ def reconcile(seen: Seen) -> Plan:
     old = seen.found.status
     if view.faults:
         new = invalid(view.group, view.faults, old, seen.now)
-        return Plan(changes=(*events.of_faults(view), *_status(seen, new)))
+        return Plan(changes=(*events.of_faults(view, old), *_status(seen, new)))
     name, recorded = revisions.recorded(view.group, seen.found, seen.revisions)
     new = status_of(view, old, name, seen.now)
     changes = [
