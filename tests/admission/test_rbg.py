@@ -73,3 +73,21 @@ def test_circles_and_doubles_are_named() -> None:
     ]
     assert errors(group([role("a"), role("a")]))[0] == 'spec.roles[0].name: "a" is the name of two roles'
     assert errors(group([role()], name="a.b"))[0].startswith('metadata.name: "a.b" is not a valid DNS label')
+
+
+def test_rules_name_roles_that_exist_and_amounts_that_can_be() -> None:
+    requirements = [
+        {"name": "a", "roles": ["router"], "strategy": {"scaling": {"maxSkew": "150%"}}},
+        {"name": "a", "strategy": {"rollingUpdate": {"maxSkew": -1}}},
+        {"strategy": {"scheduling": {"gang": {"minReplicas": {"x": 1, "prefill": 0}}}}},
+    ]
+    at, least = "spec.coordinationRequirements", "must be greater than or equal to 1"
+    count = 'use a count of instances, or a percentage such as "5%"'
+    assert errors(group([role()], coordinationRequirements=requirements)) == [
+        f'{at}[0].roles: role "router" does not exist: the group has prefill',
+        f'{at}[0].strategy.scaling.maxSkew: "150%" is not a percentage from 0% to 100%, such as "5%"',
+        f'{at}[1].name: "a" is the name of two rules',
+        f"{at}[1].strategy.rollingUpdate.maxSkew: -1 is negative: {count}",
+        f'{at}[2].strategy.scheduling.gang.minReplicas.x: role "x" does not exist: the group has prefill',
+        f"{at}[2].strategy.scheduling.gang.minReplicas.prefill: Invalid value: 0: {least}",
+    ]

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
-from quorate.workloads.rbg.amounts import AmountError, share, skew
+from quorate.rules.skew import SkewError, share, skew
 from quorate.workloads.rbg.scaling import Gate, ScaledRole, ScalingRule, targets
 from quorate.workloads.rbg.skew import RolePace, bounds, fastest_and_slowest, merged, next_targets
 from tests.cases.deviations import Mismatch, explain
@@ -89,7 +89,7 @@ def _scaled_by_rules(given: Json) -> Json:
 def _parsed(given: Json) -> Json:
     try:
         return {"value": float(share(given["text"]))}
-    except AmountError:
+    except SkewError:
         return {"error": True}
 
 
@@ -99,7 +99,7 @@ def _constructed(given: Json) -> Json:
         return {"ok": False}
     try:
         skew(rule.get("maxSkew"))
-    except AmountError:
+    except SkewError:
         return {"ok": False}
     return {"ok": True}
 

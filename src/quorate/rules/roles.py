@@ -7,14 +7,16 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from quorate.api.rbg import Role, RoleBasedGroupSpec, TemplateRef
+from quorate.api.rbgcoordination import CoordinationStrategy
 from quorate.rules.coordination import conflicts, placements
 from quorate.rules.dependencies import DependencyError, levels
+from quorate.rules.skew import SkewError, skew
 from quorate.rules.validity import Cause, Fault
 
 
 def faults(spec: RoleBasedGroupSpec) -> tuple[Fault, ...]:
     roles = spec.roles or []
-    return (*_role_faults(roles), *_template_faults(spec), *_order_faults(roles), *_segment_faults(spec))
+    return (*_role_faults(roles), *_template_faults(spec), *_order_faults(roles), *_rule_faults(spec))
 
 
 def patterns(role: Role) -> tuple[object, ...]:
@@ -65,9 +67,51 @@ def _order_faults(roles: Sequence[Role]) -> Iterator[Fault]:
         yield Fault(f"spec.roles[{index}].dependencies", str(error), Cause.STRUCTURE)
 
 
-def _segment_faults(spec: RoleBasedGroupSpec) -> Iterator[Fault]:
-    requirements = spec.coordination_requirements or []
+def _rule_faults(spec: RoleBasedGroupSpec) -> Iterator[Fault]:
     known = [role.name for role in spec.roles or ()]
+    names: set[str] = set()
+    for index, requirement in enumerate(spec.coordination_requirements or ()):
+        field = f"spec.coordinationRequirements[{index}]"
+        if requirement.name and requirement.name in names:
+            yield Fault(f"{field}.name", f'"{requirement.name}" is the name of two rules', Cause.STRUCTURE)
+        names.add(requirement.name)
+        for role in requirement.roles or ():
+            if role not in known:
+                yield _unknown(f"{field}.roles", role, known)
+        yield from _skew_faults(field, requirement.strategy)
+        yield from _minimum_faults(field, requirement.strategy, known)
+    yield from _segment_faults(spec, known)
+
+
+def _skew_faults(field: str, strategy: CoordinationStrategy) -> Iterator[Fault]:
+    amounts = {
+        "scaling": strategy.scaling.max_skew if strategy.scaling else None,
+        "rollingUpdate": strategy.rolling_update.max_skew if strategy.rolling_update else None,
+    }
+    for name, amount in amounts.items():
+        try:
+            skew(amount)
+        except SkewError as error:
+            yield Fault(f"{field}.strategy.{name}.maxSkew", str(error), Cause.VALUE)
+
+
+def _minimum_faults(field: str, strategy: CoordinationStrategy, known: Sequence[str]) -> Iterator[Fault]:
+    gang = strategy.scheduling.gang if strategy.scheduling else None
+    for role, minimum in ((gang.min_replicas if gang else None) or {}).items():
+        at = f"{field}.strategy.scheduling.gang.minReplicas.{role}"
+        if role not in known:
+            yield _unknown(at, role, known)
+        if minimum < 1:
+            yield _invalid(at, minimum, "must be greater than or equal to 1")
+
+
+def _unknown(field: str, role: str, known: Sequence[str]) -> Fault:
+    text = f'role "{role}" does not exist: the group has {", ".join(known)}'
+    return Fault(field, text, Cause.STRUCTURE)
+
+
+def _segment_faults(spec: RoleBasedGroupSpec, known: Sequence[str]) -> Iterator[Fault]:
+    requirements = spec.coordination_requirements or []
     for field, placement in placements(requirements):
         if placement.segment_size == {}:
             yield Fault(f"{field}.segmentSize", "a segment needs a size for at least one role", Cause.VALUE)
@@ -76,8 +120,7 @@ def _segment_faults(spec: RoleBasedGroupSpec) -> Iterator[Fault]:
             if size < 1:
                 yield _invalid(at, size, "must be greater than or equal to 1")
             if role not in known:
-                text = f'role "{role}" does not exist: the group has {", ".join(known)}'
-                yield Fault(at, text, Cause.STRUCTURE)
+                yield _unknown(at, role, known)
     yield from conflicts(requirements)
 
 

@@ -1,9 +1,9 @@
-"""Names, addresses and the discovery file."""
+"""Names and addresses."""
 
 import msgspec
 
 from quorate.api.rbg import Role, ServicePort
-from quorate.workloads.rbg.names import discovery, port_key, service_name, service_selection, workload_name
+from quorate.workloads.rbg.names import port_key, service_name, service_selection, workload_name
 
 
 def test_long_names_are_cut_and_never_end_in_a_dash() -> None:
@@ -12,21 +12,8 @@ def test_long_names_are_cut_and_never_end_in_a_dash() -> None:
     assert service_name("a" * 40, "b" * 40) == f"s-{'a' * 40}-{'b' * 20}"
 
 
-def test_the_discovery_file_lists_every_instance_with_its_ports() -> None:
-    ports = [ServicePort(name="HTTP-Main", port=80), ServicePort(port=9)]
-    assert discovery("g", [("prefill", 2, ports), ("decode", 0, ())]) == {
-        "group": {"name": "g", "size": 2, "roles": ["prefill", "decode"]},
-        "roles": {
-            "prefill": {
-                "size": 2,
-                "instances": [
-                    {"address": "g-prefill-0.s-g-prefill", "ports": {"http_main": 80, "port9": 9}},
-                    {"address": "g-prefill-1.s-g-prefill", "ports": {"http_main": 80, "port9": 9}},
-                ],
-            },
-            "decode": {"size": 0, "instances": []},
-        },
-    }
+def test_ports_are_listed_under_names_that_variables_can_have() -> None:
+    assert port_key(ServicePort(name="HTTP-Main", port=80)) == "http_main"
     assert port_key(ServicePort(port=80)) == "port80"
 
 

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from quorate.workloads.rbg.amounts import skew
+from quorate.rules.skew import skew
 from quorate.workloads.rbg.scaling import Gate, ScaledRole, ScalingRule, targets
 
 PAIR = ("prefill", "decode")

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from quorate.workloads.rbg.amounts import skew
+from quorate.rules.skew import skew
 from quorate.workloads.rbg.skew import RolePace, bounds, fastest_and_slowest, merged, next_targets, partition
 
 

@@ -1,51 +1,8 @@
-"""Counts of instances that may be percentages, each rounded as the rule asks that reads it; no float anywhere.
+"""Counts of instances that may be percentages, each rounded as the rule asks that reads it; no float anywhere."""
 
-A skew is how far one role may be ahead of another: a share of what the role wants, or a number of instances.
-"""
-
-import re
-from dataclasses import dataclass
 from fractions import Fraction
 
 from quorate.workloads.builtin.amounts import resolve
-
-_PERCENT = re.compile(r"(\d+(?:\.\d+)?)%")
-
-
-class AmountError(ValueError):
-    """A text that is no percentage from 0% to 100%."""
-
-
-@dataclass(frozen=True, slots=True)
-class Skew:
-    """`share` of what a role wants, plus `count` instances; one of them is 0."""
-
-    share: Fraction = Fraction(0)
-    count: int = 0
-
-    def of(self, desired: int) -> Fraction:
-        return self.share * desired + self.count
-
-
-NO_LIMIT = Skew(Fraction(1))
-
-
-def share(text: str) -> Fraction:
-    found = _PERCENT.fullmatch(text.strip())
-    if found is None or Fraction(found[1]) > 100:
-        raise AmountError(f'"{text}" is not a percentage from 0% to 100%, such as "5%"')
-    return Fraction(found[1]) / 100
-
-
-def skew(amount: int | str | None) -> Skew:
-    """Unset means no limit."""
-    if amount is None:
-        return NO_LIMIT
-    if isinstance(amount, str):
-        return Skew(share(amount))
-    if amount < 0:
-        raise AmountError(f"{amount} is negative: a skew is a count of instances or a percentage")
-    return Skew(count=amount)
 
 
 def kept_back(partition: int | str | None, replicas: int | None) -> int:

@@ -4,7 +4,7 @@
 runs goes on running.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import msgspec
@@ -16,10 +16,13 @@ from quorate.api.rbg import RoleBasedGroup, RollingUpdate, ServicePort
 from quorate.api.rbgcoordination import CoordinationRequirement, SegmentTopologyAffinity
 from quorate.api.rbgpolicy import CoordinatedPolicy
 from quorate.rules.roles import faults
+from quorate.rules.skew import skew
 from quorate.rules.validity import Fault
 from quorate.workloads.coordinated import coordinations
 from quorate.workloads.rbg.names import service_selection
 from quorate.workloads.rbg.restart import effective_type
+from quorate.workloads.rbg.scaling import Gate, ScalingRule
+from quorate.workloads.rbg.skew import UpdateRule
 from quorate.workloads.rbg.templates import Templates, templates_of
 from quorate.workloads.segments import Coordination
 
@@ -55,6 +58,8 @@ class Group:
     roles: tuple[Role, ...]
     coordinations: tuple[Coordination, ...] = ()
     affinities: Mapping[str, SegmentTopologyAffinity] = field(default_factory=dict)  # by coordination
+    scaling: tuple[ScalingRule, ...] = ()
+    updating: tuple[UpdateRule, ...] = ()
     gang: Mapping[str, int] | None = None
     faults: tuple[Fault, ...] = ()
 
@@ -100,6 +105,8 @@ def read(
         roles=roles,
         coordinations=tuple(coordinations(requirements, desired)) if roles else (),
         affinities=_affinities(requirements),
+        scaling=tuple(_scaling(requirements, desired)) if roles else (),
+        updating=tuple(_updating(requirements, desired)) if roles else (),
         gang=_gang(found, requirements, desired),
         faults=wrong,
     )
@@ -164,6 +171,28 @@ def _affinities(requirements: Sequence[CoordinationRequirement]) -> dict[str, Se
         if affinity is not None and affinity.topology_key:
             found[requirement.name or f"coordination-{index + 1}"] = affinity
     return found
+
+
+def _scaling(
+    requirements: Sequence[CoordinationRequirement], desired: Mapping[str, int]
+) -> Iterator[ScalingRule]:
+    """A rule without roles is about every role."""
+    for requirement in requirements:
+        scaling = requirement.strategy.scaling
+        if scaling is not None:
+            roles = tuple(requirement.roles or desired)
+            yield ScalingRule(roles, skew(scaling.max_skew), Gate(scaling.progression))
+
+
+def _updating(
+    requirements: Sequence[CoordinationRequirement], desired: Mapping[str, int]
+) -> Iterator[UpdateRule]:
+    for requirement in requirements:
+        rolling = requirement.strategy.rolling_update
+        if rolling is not None:
+            roles = tuple(requirement.roles or desired)
+            limit = None if rolling.max_skew is None else skew(rolling.max_skew)
+            yield UpdateRule(roles, limit, rolling.partition, rolling.max_unavailable)
 
 
 def _gang(

@@ -1,8 +1,5 @@
 """Names and addresses of what a group is made of; long ones are cut to what a DNS label holds."""
 
-from collections.abc import Sequence
-
-from quorate.api.meta import Json
 from quorate.api.rbg import Role, ServicePort
 
 LONGEST = 63
@@ -36,22 +33,6 @@ def service_selection(role: Role) -> str:
     engine = (role.annotations or {}).get(ENGINE_ANNOTATION, ENGINE_WITH_LEADERS)
     default = "LeaderOnly" if engine.rpartition("/")[2] == ENGINE_WITH_LEADERS else "All"
     return pattern.shared_service_selection or default
-
-
-def discovery(group: str, roles: Sequence[tuple[str, int, Sequence[ServicePort]]]) -> Json:
-    """The content of the discovery file; each role with its instances and ports, in order of the group."""
-    return {
-        "group": {"name": group, "size": len(roles), "roles": [name for name, _, _ in roles]},
-        "roles": {name: _instances(group, name, count, ports) for name, count, ports in roles},
-    }
-
-
-def _instances(group: str, role: str, count: int, ports: Sequence[ServicePort]) -> Json:
-    workload, service = workload_name(group, role), service_name(group, role)
-    listed = {port_key(port): port.port for port in ports}
-    extra = {"ports": listed} if listed else {}
-    found = [{"address": address(workload, instance, service), **extra} for instance in range(count)]
-    return {"size": count, "instances": found}
 
 
 def _cut(name: str) -> str:

@@ -1,15 +1,18 @@
 """How many instances each role may have now: segments, then dependencies, then what exists already.
 
 1. What a set was told counts as existing, so that a step is never taken back while it is carried out.
-2. A team grows by its next segment only once the instances of the last one exist.
-3. A role whose dependencies are not ready does not grow; nothing else waits with it.
+2. A team grows by its next segment only once the instances of the last one exist; so do the roles of a rule.
+3. A role in segments follows them alone: a rule that measures otherwise could hold what a segment needs.
+4. A role whose dependencies are not ready does not grow; nothing else waits with it.
 """
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
+from quorate.workloads.rbg import scaling
 from quorate.workloads.rbg.group import Group, Role
 from quorate.workloads.rbg.instances import Instances
+from quorate.workloads.rbg.scaling import ScaledRole
 from quorate.workloads.segmentgangs import Team, teams
 from quorate.workloads.segments import Placement, RoleState, place
 
@@ -43,12 +46,15 @@ def targets(group: Group, held: Mapping[str, Held]) -> Targets:
     linked = tuple(teams(group.coordinations))
     placement = place(group.coordinations, states)
     waits = {role.name: tuple(_unready(role, states)) for role in group.roles}
-    short = {
-        role for team in linked if any(held[role].is_short for role in team.sizes) for role in team.sizes
-    }
+    together = [*(team.sizes.keys() for team in linked), *(rule.roles for rule in group.scaling)]
+    short = {role for roles in together if any(held[role].is_short for role in roles) for role in roles}
+    ruled = scaling.targets(
+        group.scaling, {role.name: _scaled(role, held[role.name]) for role in group.roles}
+    )
     replicas = {}
     for role in group.roles:
-        target, state = placement.targets.get(role.name, role.replicas), states[role.name]
+        target = placement.targets.get(role.name, ruled.get(role.name, role.replicas))
+        state = states[role.name]
         waiting = role.name in short or waits[role.name]
         replicas[role.name] = min(target, state.current) if waiting else target
     return Targets(replicas, states, placement, linked, waits)
@@ -58,6 +64,12 @@ def state_of(role: Role, held: Held) -> RoleState:
     """Instances beyond what the set was told are on their way out: they are not ready for anything."""
     told = held.told or 0
     return RoleState(role.replicas, told, sum(index < told for index in held.instances.ready))
+
+
+def _scaled(role: Role, held: Held) -> ScaledRole:
+    state = state_of(role, held)
+    bound = sum(index < state.current for index in held.instances.bound)
+    return ScaledRole(state.desired, state.current, bound, state.ready)
 
 
 def _unready(role: Role, states: Mapping[str, RoleState]) -> Iterator[str]:

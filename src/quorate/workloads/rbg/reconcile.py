@@ -66,7 +66,8 @@ def _composites(seen: Seen, view: View) -> Iterator[Change]:
 def _sets(seen: Seen, view: View) -> Iterator[Change]:
     """A role without a set gets one once it may have instances; sets of roles that are gone go."""
     group, kept = view.group, set()
-    for name, one in told(group, view.targets, view.held, view.updates).items():
+    revisions = {name: one.revision for name, one in view.made.items()}
+    for name, one in told(group, view.targets, view.held, view.updates, revisions).items():
         change = set_of(group, group.by_name[name], view.targets.teams, view.made[name], one)
         found = seen.sets.get(change.target.name)
         kept.add(change.target.name)

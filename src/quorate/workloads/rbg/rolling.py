@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from quorate.workloads.builtin.amounts import resolve
 from quorate.workloads.rbg.group import Group, Role
 from quorate.workloads.rbg.placing import Held, Targets
+from quorate.workloads.rbg.skew import RolePace, paces
 from quorate.workloads.segmentgangs import Team
 from quorate.workloads.segmentrollout import RoleRevision, SegmentUpdate, update
 
@@ -50,21 +51,37 @@ def _revision(role: Role, held: Held, revision: str) -> RoleRevision:
 
 
 def told(
-    group: Group, targets: Targets, held: Mapping[str, Held], updates: Mapping[str, SegmentUpdate]
+    group: Group,
+    targets: Targets,
+    held: Mapping[str, Held],
+    updates: Mapping[str, SegmentUpdate],
+    revisions: Mapping[str, str],
 ) -> dict[str, Told]:
-    """By role; a paused role keeps every instance as it is."""
+    """By role; a paused role keeps every instance as it is. Segments come before rules about the same role."""
     together = {name: each for one in updates.values() for name, each in one.roles.items()}
+    counts = {name: one.told or 0 for name, one in held.items()}
+    updated = {name: _updated(one, revisions[name]) for name, one in held.items()}
+    ruled = paces(group.updating, counts, updated)
     found = {}
     for role in group.roles:
         replicas, each = targets.replicas[role.name], together.get(role.name)
         if each is None:
-            found[role.name] = _alone(role, replicas, held[role.name].told or 0)
+            found[role.name] = _alone(role, replicas, counts[role.name], ruled.get(role.name, RolePace()))
         else:
             found[role.name] = Told(replicas, each.partition, each.max_unavailable, each.max_surge)
     return found
 
 
-def _alone(role: Role, replicas: int, before: int) -> Told:
+def _alone(role: Role, replicas: int, before: int, ruled: RolePace) -> Told:
     rolling = role.rolling
-    partition = before if rolling.paused else resolve(rolling.partition, replicas, up=True)
-    return Told(replicas, partition, rolling.max_unavailable, rolling.max_surge)
+    own = before if rolling.paused else resolve(rolling.partition, replicas, up=True)
+    unavailable = rolling.max_unavailable if ruled.max_unavailable is None else ruled.max_unavailable
+    return Told(
+        replicas, max(own, resolve(ruled.partition, replicas, up=True)), unavailable, rolling.max_surge
+    )
+
+
+def _updated(held: Held, revision: str) -> int:
+    """Instances that exist, of those that shall, and are made from what they shall be made from."""
+    current = held.instances.existing - held.instances.old(revision)
+    return sum(index < (held.told or 0) for index in current)

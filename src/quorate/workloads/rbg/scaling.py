@@ -11,7 +11,7 @@ from enum import StrEnum
 from fractions import Fraction
 from math import ceil
 
-from quorate.workloads.rbg.amounts import NO_LIMIT, Skew
+from quorate.rules.skew import NO_LIMIT, Skew
 
 
 class Gate(StrEnum):

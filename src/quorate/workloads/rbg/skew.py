@@ -7,14 +7,25 @@ With a of b instances of the fastest role updated, and d instances of the slowes
 and goes to the middle of that, by half the skew if it is there, by one at least, and at most one beyond.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
+from quorate.rules.skew import Skew
 from quorate.workloads.builtin.amounts import resolve
-from quorate.workloads.rbg.amounts import Skew, rounded
+from quorate.workloads.rbg.amounts import kept_back, rounded
 
 Counts = Mapping[str, int]
+
+
+@dataclass(frozen=True, slots=True)
+class UpdateRule:
+    """Roles that are updated together; without a skew each goes at its own speed."""
+
+    roles: tuple[str, ...]
+    skew: Skew | None = None
+    partition: int | str | None = None
+    max_unavailable: int | str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +64,22 @@ def next_targets(skew: Skew, desired: Counts, updated: Counts) -> dict[str, int]
     middle = (lower + upper + 1) // 2
     step = max(middle - done, int(skew.of(total)) // 2, 1)
     found[slowest] = min(done + step, upper + 1, total)
+    return found
+
+
+def paces(rules: Sequence[UpdateRule], desired: Counts, updated: Counts) -> dict[str, RolePace]:
+    """What all rules together say of each role now."""
+    found: dict[str, RolePace] = {}
+    for rule in rules:
+        total = {role: desired[role] for role in rule.roles}
+        targets = total if rule.skew is None else next_targets(rule.skew, total, updated)
+        one = {
+            role: RolePace(
+                rule.max_unavailable, partition(kept_back(rule.partition, count), count, targets[role])
+            )
+            for role, count in total.items()
+        }
+        found = merged(found, one)
     return found
 
 
