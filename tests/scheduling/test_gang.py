@@ -1,11 +1,14 @@
 """The tree on arrays means what `rules.tree` means."""
 
+from collections import Counter
+
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from quorate.rules import tree as rules
 from quorate.scheduling import gang, growth
 from quorate.scheduling.agenda import Start
+from quorate.scheduling.core import core_of
 from quorate.scheduling.policy import Policy, new_trial
 from quorate.scheduling.trial import Trial
 from tests.fakes.clusters import Cluster, Group
@@ -57,3 +60,19 @@ def test_next_steps_agree_with_the_rules(drawn: tuple[Cluster, dict[str, int], d
     got = [names[step.group if isinstance(step, Start) else step.leaf] for step in growth.steps(trial, 0)]
     assert got == [name for name in wanted if name in got]
     assert bool(got) == bool(wanted)
+
+
+@settings(max_examples=200, deadline=None)
+@given(running_gangs(), st.data())
+def test_the_core_agrees_with_the_rules_whoever_comes(
+    drawn: tuple[Cluster, dict[str, int], dict[str, int]], data: st.DataObject
+) -> None:
+    cluster, active, _ = drawn
+    trial = trial_of(cluster)
+    waiting = trial.pending(0)
+    more = waiting[: data.draw(st.integers(0, len(waiting)))]
+    names = trial.snapshot.groups.names
+    after = Counter(active)
+    after.update(names[leaf] for leaf in trial.snapshot.pods.leaf[more])
+    found = Counter(names[leaf] for leaf in trial.snapshot.pods.leaf[core_of(trial, 0, more)])
+    assert found == rules.core(rules.build(cluster.podgroups["g"]), after)

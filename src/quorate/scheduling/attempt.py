@@ -9,14 +9,15 @@ from functools import partial
 
 import numpy as np
 
-from quorate.scheduling import composite, gang, gates, growth
+from quorate.scheduling import composite, gates, growth
 from quorate.scheduling.agenda import Add, Draft, Found, Start
+from quorate.scheduling.core import protected_part
 from quorate.scheduling.fairness import Shares
 from quorate.scheduling.placement import Search, Stops
 from quorate.scheduling.policy import Policy
 from quorate.scheduling.snapshot import NONE, Ints
 from quorate.scheduling.topology import ANYWHERE, Place
-from quorate.scheduling.trial import NON, SEMI, Trial
+from quorate.scheduling.trial import Trial
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +48,7 @@ class Solver:
         for step in growth.steps(trial, int(trial.snapshot.gangs.root[number])):
             goal = replace(step, place=(*place, *step.place)) if place else step
             has_choice = growth.has_choice(trial, goal)
-            first = requested_by(trial, growth.first_choice(trial, goal))
+            first = growth.first_choice(trial, goal)
             stop = None if has_choice else self._gate(trial, number, first)
             if stop is not None:
                 last = Attempt(stop=stop, goal=goal)
@@ -60,21 +61,18 @@ class Solver:
             last = Attempt(stop=stop, goal=goal, is_proven=found.is_proven, states=states)
         return last
 
-    def _gate_draft(self, trial: Trial, number: int, draft: Draft) -> gates.Stop | None:
-        requests = trial.snapshot.shared_requests
-        sums = [requests[step.shape] * int(step.counts.sum()) for step in draft.steps]
-        return self._gate(trial, number, np.sum(sums, axis=0))
+    def _gate_draft(self, trial: Trial, number: int, draft: Draft, *, is_whole: bool) -> gates.Stop | None:
+        """What is within a limit only shrinks as a draft grows; its core is known at the end."""
+        if is_whole:
+            return self._gate(trial, number, growth.seats(trial, draft)[0])
+        sums = [trial.snapshot.shared_requests[step.shape] * int(step.counts.sum()) for step in draft.steps]
+        queue = int(trial.snapshot.gangs.queue[number])
+        return gates.check(trial.accounts, self.shares, queue, np.sum(sums, axis=0))
 
-    def _gate(self, trial: Trial, number: int, requested: Ints) -> gates.Stop | None:
-        snapshot = trial.snapshot
-        kind = snapshot.gangs.preemptibility[number]
-        kept = kind == NON or (
-            kind == SEMI and not gang.is_satisfied(trial, int(snapshot.gangs.root[number]))
-        )
-        queue = int(snapshot.gangs.queue[number])
-        return gates.check(
-            trial.accounts, self.shares, queue, requested, protected=requested if kept else None
-        )
+    def _gate(self, trial: Trial, number: int, pods: Ints) -> gates.Stop | None:
+        _, protected = protected_part(trial, number, pods)
+        queue = int(trial.snapshot.gangs.queue[number])
+        return gates.check(trial.accounts, self.shares, queue, requested_by(trial, pods), protected=protected)
 
     def _search(
         self, trial: Trial, goal: Start | Add, stops: Stops | None, *, now: bool
@@ -95,8 +93,8 @@ def commit(trial: Trial, number: int, draft: Draft, *, now: bool) -> None:
     """Write a draft into the trial."""
     pods, nodes = growth.seats(trial, draft)
     if len(pods):
-        starts = not gang.is_satisfied(trial, int(trial.snapshot.gangs.root[number]))
-        trial.place(pods, nodes, now=now, is_core=starts)
+        core, protected = protected_part(trial, number, pods)
+        trial.place(pods, nodes, now=now, core=core, protected=protected)
 
 
 def requested_by(trial: Trial, pods: Ints) -> Ints:

@@ -7,9 +7,10 @@
 3. Both stop after a number of states. A search that ended without stopping has proven that nothing fits.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 from functools import cached_property
+from typing import Protocol
 
 import numpy as np
 
@@ -23,12 +24,18 @@ from quorate.scheduling.topology import NOBODY, Demand, Place
 from quorate.scheduling.trial import Trial, distinct
 
 State = tuple[Agenda, Draft]
-Stops = Callable[[Draft], Stop | None]
+
 
 NOTHING_YET = Draft()
 NEIGHBOUR = 1e9  # preferred neighbours weigh more than packing and topology
 HELD_SEAT = 1e12
 DOMAIN = 1e3  # the rank of a domain by room weighs more than the packing of a node
+
+
+class Stops(Protocol):
+    """Which queue refuses a draft, whole or yet to grow."""
+
+    def __call__(self, draft: Draft, *, is_whole: bool) -> Stop | None: ...
 
 
 class Search:
@@ -68,7 +75,7 @@ class Search:
                 stack.pop()
                 continue
             agenda, draft = state
-            if self._is_stopped(draft):
+            if self._is_stopped(draft, is_whole=agenda is None):
                 continue
             if agenda is None:
                 return Found(draft, is_proven=True, states=states)
@@ -83,9 +90,9 @@ class Search:
             stack.append(self._expand(agenda[0], agenda[1], draft))
         return Found(None, is_proven=self.is_exact or not self.lost_packings, states=states)
 
-    def _is_stopped(self, draft: Draft) -> bool:
+    def _is_stopped(self, draft: Draft, *, is_whole: bool) -> bool:
         """Whether a queue refuses what was put down so far: more would be refused as well."""
-        stop = self._stops(draft) if self._stops and draft.steps else None
+        stop = self._stops(draft, is_whole=is_whole) if self._stops and draft.steps else None
         self.stop = stop or self.stop
         return stop is not None
 

@@ -29,8 +29,10 @@ def plan_of(cycle: Cycle) -> Plan:
 
 
 def _evictions(cycle: Cycle) -> Iterator[Change]:
-    for pods in cycle.trial.evictions:
-        for pod in pods[~cycle.snapshot.pods.is_expected[pods]].tolist():
+    """A pod that was moved and then taken anyway is evicted once."""
+    gone = [pod for pods in cycle.trial.evictions for pod in pods.tolist()]
+    for pod in dict.fromkeys(gone):
+        if not cycle.snapshot.pods.is_expected[pod]:
             reason, message = cycle.causes[pod]
             yield Evict(pod=cycle.snapshot.pods.refs[pod], reason=reason, message=message)
 

@@ -36,6 +36,7 @@ FEW = 128
 # Plain numbers: reading an enum member costs more than comparing with it, and these run once per gang.
 SEMI, NON = int(Preemptibility.SEMI), int(Preemptibility.NON)
 WAITS, HOLDS, LEAVES = int(State.PENDING), int(State.ACTIVE), int(State.RELEASING)
+NOBODY: Ints = np.empty(0, dtype=np.int64)
 Mask = Callable[[Snapshot, int], Bools]
 Score = Callable[["Trial", int, Ints | slice], Floats]
 
@@ -47,7 +48,7 @@ class Placement:
     pods: Ints
     nodes: Ints
     now: bool
-    is_core: bool  # they start their gang
+    core: Ints  # those of the pods that may not be taken back
 
 
 class Trial:
@@ -89,21 +90,21 @@ class Trial:
                 twin._columns[key] = column.share()
         return twin
 
-    def place(self, pods: Ints, nodes: Ints, *, now: bool, is_core: bool) -> None:
-        """Put pods of one gang on nodes, pairwise; `is_core` says that they start their gang."""
+    def place(
+        self, pods: Ints, nodes: Ints, *, now: bool, core: Ints = NOBODY, protected: Ints | None = None
+    ) -> None:
+        """Put pods of one gang on nodes, pairwise; `protected` says how far the gang's core grows by it."""
         takes = self._takes(pods)
         if now:
             np.subtract.at(self.idle.T, nodes, takes.T)
         np.subtract.at(self.future.T, nodes, takes.T)
-        self.placements.append(Placement(pods, nodes, now, is_core))
+        self.placements.append(Placement(pods, nodes, now, core))
         self.node[pods] = nodes
         self.state[pods] = HOLDS
         gang = int(self.snapshot.pods.gang[pods[0]])
         if not now:
             self.waiting.add(gang)
-        kind = self.snapshot.gangs.preemptibility[gang]
-        kept = kind == NON or (kind == SEMI and is_core)
-        self._charge(gang, takes, takes if kept else None)
+        self._charge(gang, takes, protected)
         self._count(pods, 1)
         self._touched.append(nodes)
 
@@ -175,14 +176,10 @@ class Trial:
         self.node[placement.pods] = NONE
         self.state[placement.pods] = State.PENDING
         gang = int(self.snapshot.pods.gang[placement.pods[0]])
-        self._charge(gang, -takes, -takes if self._is_kept(gang, is_core=placement.is_core) else None)
+        kept = takes[SHARED][:, np.isin(placement.pods, placement.core)].sum(axis=1)
+        self._charge(gang, -takes, -kept)
         self._count(placement.pods, -1)
         self._touched.append(placement.nodes)
-
-    def _is_kept(self, gang: int, *, is_core: bool) -> bool:
-        """Whether pods placed for a gang may not be taken away again."""
-        kind = self.snapshot.gangs.preemptibility[gang]
-        return bool(kind == Preemptibility.NON or (kind == Preemptibility.SEMI and is_core))
 
     @property
     def has_releasing(self) -> bool:
@@ -238,8 +235,7 @@ class Trial:
         takes: Ints = self.snapshot.requests[self.snapshot.pods.shape[pods]].T
         return takes
 
-    def _charge(self, gang: int, takes: Ints, kept: Ints | None) -> None:
-        protected = None if kept is None else kept[SHARED].sum(axis=1)
+    def _charge(self, gang: int, takes: Ints, protected: Ints | None) -> None:
         queue = int(self.snapshot.gangs.queue[gang])
         self.accounts.charge(queue, takes[SHARED].sum(axis=1), protected=protected)
 

@@ -11,9 +11,7 @@ import numpy as np
 
 from quorate.scheduling.gang import is_satisfied
 from quorate.scheduling.snapshot import NONE, Bools, Ints
-from quorate.scheduling.trial import HOLDS, NON, Trial
-
-NOBODY: Ints = np.empty(0, dtype=np.int64)
+from quorate.scheduling.trial import HOLDS, NOBODY, NON, Trial
 
 
 def next_unit(trial: Trial, gang: int) -> Ints:
