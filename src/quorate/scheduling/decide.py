@@ -31,6 +31,9 @@ ACTIONS: Mapping[Action, Callable[[Cycle], None]] = {
     Action.EVICT_STALE: evict_stale,
 }
 
+# A pass that takes back what it placed itself leaves room that nobody was asked about.
+PASSES = 4
+
 
 def decide(snapshot: Snapshot, policy: Policy = Policy()) -> Plan:  # noqa: B008  the default is frozen
     """The ordered writes that this cycle asks for."""
@@ -40,7 +43,11 @@ def decide(snapshot: Snapshot, policy: Policy = Policy()) -> Plan:  # noqa: B008
 def solve(snapshot: Snapshot, policy: Policy) -> Cycle:
     """The cycle behind a plan, for those who ask why."""
     cycle = open_cycle(snapshot, policy)
-    for action in policy.actions:
-        ACTIONS[action](cycle)
-    bind_ready(cycle)
+    for _ in range(PASSES):
+        cycle.trial.gave_back = False
+        for action in policy.actions:
+            ACTIONS[action](cycle)
+        if not cycle.trial.gave_back:
+            break
+        bind_ready(cycle)
     return cycle

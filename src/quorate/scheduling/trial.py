@@ -108,6 +108,13 @@ class Trial:
         self._count(pods, 1)
         self._touched.append(nodes)
 
+    def seat_now(self, at: int) -> None:
+        """Let a placement that waits wait no longer."""
+        placement = self.placements[at]
+        self.placements[at] = replace(placement, now=True)
+        np.subtract.at(self.idle.T, placement.nodes, self._takes(placement.pods).T)
+        self._touched.append(placement.nodes)
+
     def evict(self, pods: Ints) -> None:
         """Ask active pods of any gangs to leave: their seats are free in `future`, not now.
 
