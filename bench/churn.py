@@ -7,7 +7,7 @@ show it.
 
 import time
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import msgspec
@@ -48,7 +48,10 @@ class Member:
 class World:
     """The cluster as a watch shows it to the encoder."""
 
-    def __init__(self, nodes: int, share: float) -> None:
+    def __init__(
+        self, nodes: int, share: float, *, clock: Callable[[], float] = time.perf_counter
+    ) -> None:
+        self._clock = clock
         self.encoder = cluster(nodes, gpus=SIZE)
         self.policy = Policy()
         self.leaving = max(1, round(nodes * share))
@@ -63,14 +66,14 @@ class World:
     def cycle(self, *, changes: bool = True) -> Cycle:
         """One cycle, with or without churn."""
         news = [*self._binds(), *self._departures(), *self._arrivals(self.leaving)] if changes else []
-        times = [time.perf_counter()]
+        times = [self._clock()]
         for change in news:
             self.encoder.update(*change)
-        times.append(time.perf_counter())
+        times.append(self._clock())
         snapshot = self.encoder.snapshot(float(self._number))
-        times.append(time.perf_counter())
+        times.append(self._clock())
         plan = decide(snapshot, self.policy)
-        times.append(time.perf_counter())
+        times.append(self._clock())
         if changes:
             self._bound = plan
         update, snapshot_time, decide_time = np.diff(times).tolist()

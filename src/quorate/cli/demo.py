@@ -32,6 +32,7 @@ def demo(
     """Start a cluster of 32 nodes in 4 racks, run the examples on it, and print what happened."""
     from quorate.cli import world  # noqa: PLC0415 - keeps `quorate --help` fast
     from quorate.controllers import logs  # noqa: PLC0415 - likewise
+    from quorate.embedded.collector import relax  # noqa: PLC0415 - likewise
     from quorate.embedded.nodes import ShapeError, node_shapes  # noqa: PLC0415 - likewise
 
     logs.set_up(log_level.value, as_json=False)
@@ -42,6 +43,7 @@ def demo(
         raise fail(f"--nodes: {error}", status=2) from error
     with tempfile.TemporaryDirectory(prefix="quorate-demo-") as scratch, refusals():
         plan = world.Plan(shapes, Path(scratch) / "kubeconfig")
+        relax()
         settled = asyncio.run(_run(plan, folder))
     if not settled:
         raise fail(f"the examples did not settle within {LONGEST_SECONDS:.0f} s", status=1)

@@ -42,6 +42,7 @@ def run(  # noqa: PLR0913 - each is an option of the command
     from quorate.cli.world import stop_on_signals  # noqa: PLC0415 - likewise
     from quorate.controllers import app, logs  # noqa: PLC0415 - likewise
     from quorate.controllers.admission import Webhook  # noqa: PLC0415 - likewise
+    from quorate.embedded.collector import relax  # noqa: PLC0415 - likewise
     from quorate.kube.certificates import Files  # noqa: PLC0415 - likewise
     from quorate.kube.kubeconfig import discover  # noqa: PLC0415 - likewise
     from quorate.plan import Ref  # noqa: PLC0415 - likewise
@@ -69,4 +70,5 @@ def run(  # noqa: PLR0913 - each is an option of the command
         await app.run(discover(kubeconfig, context), settings, stop)
 
     with refusals():
+        relax()
         asyncio.run(work())

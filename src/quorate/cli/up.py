@@ -41,6 +41,7 @@ def up(  # noqa: PLR0913 - each is an option of the command
     from quorate.cli import hooks, world  # noqa: PLC0415 - keeps `quorate --help` fast
     from quorate.cli.groupers import extensions  # noqa: PLC0415 - likewise
     from quorate.controllers import app, logs  # noqa: PLC0415 - likewise
+    from quorate.embedded.collector import relax  # noqa: PLC0415 - likewise
     from quorate.embedded.nodes import ShapeError, node_shapes  # noqa: PLC0415 - likewise
 
     logs.set_up(log_level.value, as_json=False)
@@ -56,6 +57,7 @@ def up(  # noqa: PLR0913 - each is an option of the command
             webhook=hooks.webhook(kubeconfig),
         )
         chosen = settings if controllers else None
+        relax()
         asyncio.run(_up(world.Plan(shapes, kubeconfig, host, port, data_dir, chosen)))
 
 

@@ -47,11 +47,17 @@ def open_accounts(snapshot: Snapshot, protected: Bools) -> Accounts:
 
 def sum_by_queue(snapshot: Snapshot, chosen: Bools) -> Ints:
     """Requests of the chosen pods by queue, summed up the tree: [Q, 3]."""
-    sums = np.zeros((len(snapshot.queues.names), len(SHARED)), dtype=np.int64)
+    queues, shapes = len(snapshot.queues.names), len(snapshot.shapes)
     rows = np.flatnonzero(chosen & (snapshot.pods.gang != NONE))
     queue = snapshot.gangs.queue[snapshot.pods.gang[rows]]
-    rows, queue = rows[queue != NONE], queue[queue != NONE]
-    np.add.at(sums, queue, snapshot.requests[snapshot.pods.shape[rows]][:, SHARED])
+    kinds = (queue * shapes + snapshot.pods.shape[rows])[queue != NONE]
+    if queues * shapes <= len(rows):
+        counts = np.bincount(kinds, minlength=queues * shapes).reshape(queues, shapes)
+        sums: Ints = counts @ snapshot.shared_requests
+    else:
+        sums = np.zeros((queues, len(SHARED)), dtype=np.int64)
+        found, pods = np.unique(kinds, return_counts=True)
+        np.add.at(sums, found // shapes, snapshot.shared_requests[found % shapes] * pods[:, None])
     for children, parent in levels(snapshot.queues, bottom_up=True):
         np.add.at(sums, parent, sums[children])
     return sums

@@ -29,11 +29,7 @@ def is_satisfied(trial: Trial, group: int, added: Added = NOTHING) -> bool:
 
 def all_satisfied(groups: Groups, active: Ints) -> Bools:
     """`is_satisfied` for every group of every gang at once, level by level from the deepest."""
-    depth = np.zeros(len(groups.parent), dtype=np.int64)
-    above = groups.parent.copy()
-    while (above != NONE).any():
-        depth += above != NONE
-        above = np.where(above == NONE, NONE, groups.parent[above])
+    depth = groups.depth
     held = np.zeros(len(groups.parent), dtype=np.int64)
     holds = np.zeros(len(groups.parent), dtype=np.bool_)
     for level in range(int(depth.max(initial=0)), -1, -1):

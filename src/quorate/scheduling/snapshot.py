@@ -152,6 +152,16 @@ class Groups:
     required: Ints  # row of `levels`, NONE = no constraint, UNKNOWN = names no known level
     preferred: Ints
 
+    @cached_property
+    def depth(self) -> Ints:
+        """How many groups are above each."""
+        depth = np.zeros(len(self.parent), dtype=np.int64)
+        above = self.parent
+        while (above != NONE).any():
+            depth += above != NONE
+            above = np.where(above == NONE, NONE, self.parent[above])
+        return depth
+
     def is_leaf(self, group: int) -> bool:
         return bool(self.end[group] == group + 1)
 
