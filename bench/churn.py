@@ -48,9 +48,7 @@ class Member:
 class World:
     """The cluster as a watch shows it to the encoder."""
 
-    def __init__(
-        self, nodes: int, share: float, *, clock: Callable[[], float] = time.perf_counter
-    ) -> None:
+    def __init__(self, nodes: int, share: float, *, clock: Callable[[], float] = time.perf_counter) -> None:
         self._clock = clock
         self.encoder = cluster(nodes, gpus=SIZE)
         self.policy = Policy()
