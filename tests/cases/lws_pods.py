@@ -4,12 +4,16 @@ import re
 from collections.abc import Callable
 from typing import Any
 
+import msgspec
+
+from quorate.api.core import Pod
 from quorate.workloads.lws import tpu
 from quorate.workloads.lws.environment import value_of
 from quorate.workloads.lws.identity import Identity
 from quorate.workloads.lws.keys import group_key, sub_group_key
 from quorate.workloads.lws.names import Place, parent_and_ordinal
 from quorate.workloads.lws.pods import completed, identity_labels
+from quorate.workloads.lws.restart import has_restarted
 from tests.cases.deviations import Mismatch, explain
 from tests.cases.lws_rules import RULES
 from tests.cases.outcome import Outcome, deviating, failed, passed, unsupported
@@ -297,9 +301,15 @@ def _already_applied(case: Json) -> Outcome:
     return compared("lws_exclusive", case, got, case["expect"])
 
 
+def _restarted(case: Json) -> Outcome:
+    pod = msgspec.convert({**case["pod"], "spec": {}}, Pod)
+    return compared("lws_restarts", case, has_restarted(pod), case["expect"])
+
+
 FUNCTIONS: dict[str, Callable[[Json], Outcome]] = {
     "lws_env": _group_variables,
     "find_env": _value,
+    "container_restarted": _restarted,
     "whole_group": _tpu_table,
     "sub_group": _tpu_table,
     "skip": _kept,

@@ -137,4 +137,5 @@ FUNCTIONS: dict[str, Callable[[Json], Outcome]] = {
     "worker_set_ready": _sets,
     "requests_for_set_event": _sets,
     "needs_new_revision": _sets,
+    "sort_by_index": lambda case: compared("lws_positions", case, None, case["expect"]),
 }

@@ -65,5 +65,10 @@ RULES: dict[str, tuple[Rule, ...]] = {
     ),
     "lws_exclusive": (NEVER_OFF,),
     "lws_sets": (Rule("no StatefulSets", "the controller owns pods directly", lambda m: m.got is None),),
+    "lws_positions": (
+        Rule(
+            "groups by index", "groups are looked up by index, so no list is padded", lambda m: m.got is None
+        ),
+    ),
     "lws_volcano": (Rule("no Volcano", "gangs are PodGroups of our scheduler", lambda m: m.got is None),),
 }
