@@ -109,6 +109,12 @@ def is_by_host(snapshot: Snapshot, shape: int) -> bool:
     return all(column is not None and len(np.unique(column.ids)) == len(column.ids) for column in labels)
 
 
+def is_alone_on_node(snapshot: Snapshot, shape: int) -> bool:
+    """Whether a node takes only one member of a shape that is `is_by_host`: they keep off each other."""
+    request = snapshot.shapes[shape]
+    return bool(request.ports) or any(selects(snapshot, term.selector, shape) for term in request.apart)
+
+
 def selects(snapshot: Snapshot, selector: Selector, shape: int) -> bool:
     """Whether pods of a shape are what a selector speaks of."""
     number = snapshot.shapes[shape].labels

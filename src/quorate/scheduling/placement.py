@@ -281,7 +281,8 @@ class Search:
                 scores = np.where(counts > 0, scores, -np.inf)
                 yield from self._put_one(goal, rest, draft, nodes, scores)
                 return
-            counts = np.minimum(counts, 1)
+            if neighbours.is_alone_on_node(self.trial.snapshot, goal.shape):
+                counts = np.minimum(counts, 1)
         if int(counts.sum()) < goal.count:
             return
         if self.is_exact:

@@ -147,6 +147,14 @@ def test_two_sets_never_share_an_exclusive_rack() -> None:
     assert len(set(held.values())) == 3
 
 
+def test_a_group_beside_exclusive_ones_fills_nodes_as_usual() -> None:
+    world = racks(2, gpus=4, nodes=2)
+    for name in "ab":
+        world.add(lws(name, size=7, annotations={LWS_EXCLUSIVE_TOPOLOGY: "rack"}))
+        started(world, name)
+    assert len(world.bound) == 14
+
+
 def test_a_term_of_the_user_does_not_switch_exclusivity_off() -> None:
     own = {
         kind: {
