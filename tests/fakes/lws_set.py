@@ -90,7 +90,7 @@ class World:
         """One pass, carried out."""
         plan = self.plan()
         for change in plan.changes:
-            self._apply(change)
+            self.carry_out(change)
         return plan
 
     def settle(self, *, ready: bool = True) -> None:
@@ -143,7 +143,7 @@ class World:
         found = {one["type"]: one["status"] for one in self.status.get("conditions", ())}
         return str(found.get(kind, ""))
 
-    def _apply(self, change: Change) -> None:
+    def carry_out(self, change: Change) -> None:
         match change:
             case Create():
                 self._create(change)
@@ -165,8 +165,12 @@ class World:
         assert key not in self.held, f"{change.target} exists"
         self.numbered += 1
         body = merged(change.body, {"metadata": {"uid": f"uid-{self.numbered}"}})
-        made = msgspec.convert(body, SHAPES[change.target.kind])
-        self.held[key] = replace(made, status=PodStatus(phase="Pending")) if key[0] is POD else made
+        self.hold(change.target.kind, msgspec.convert(body, SHAPES[change.target.kind]))
+
+    def hold(self, kind: Kind, thing: Any) -> None:
+        if kind is POD:
+            thing = replace(thing, status=PodStatus(phase="Pending"))
+        self.held[kind, thing.metadata.name] = thing
 
     def _patch(self, change: Patch) -> None:
         key = change.target.kind, change.target.name

@@ -132,7 +132,7 @@ class GroupRestarts(Part, frozen=True):
 
 
 class LeaderWorkerSetStatus(Wire):
-    """Groups beyond `spec.replicas` are not counted; the last three fields are not upstream's."""
+    """Groups beyond `spec.replicas` are not counted; the fields after the conditions are not upstream's."""
 
     replicas: int = 0
     ready_replicas: int = 0
@@ -143,6 +143,7 @@ class LeaderWorkerSetStatus(Wire):
     current_revision: Annotated[str, described("Revision of groups that a rollout has not reached.")] = ""
     update_revision: Annotated[str, described("Revision of the template as it is now.")] = ""
     restarts: Annotated[list[GroupRestarts] | None, described("Groups that were recreated of late.")] = None
+    replacing: Annotated[list[int] | None, described("Groups that a rollout replaces out of turn.")] = None
 
 
 class LeaderWorkerSet(Object):

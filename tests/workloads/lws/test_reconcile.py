@@ -5,8 +5,10 @@ from quorate.api.core import POD, SERVICE
 from quorate.api.meta import Json
 from quorate.api.policy import POD_DISRUPTION_BUDGET
 from quorate.api.storage import PERSISTENT_VOLUME_CLAIM
+from quorate.api.timestamps import text
 from quorate.plan import Create, Delete, Patch, SetStatus
-from tests.fakes.lws_set import World, manifest
+from quorate.workloads.lws.groups import SICK_SECONDS
+from tests.fakes.lws_set import NOW, World, manifest
 
 IMAGE_2: Json = {
     "spec": {
@@ -106,6 +108,25 @@ def test_lost_group_below_a_rollout_comes_back_as_it_was() -> None:
     assert made.revisions()["web-0"] == old
     made.settle()
     assert old not in made.revisions().values()
+
+
+def test_group_that_stays_sick_is_replaced_out_of_turn() -> None:
+    made = settled(3)
+    old = made.revisions()["web-0"]
+    made.edit(IMAGE_2)
+    made.set_status("web-0", conditions=None)
+    for name in made.names:
+        made.pod(name).metadata.creation_timestamp = text(NOW)
+    made.now += SICK_SECONDS + 1
+    made.step()
+    assert made.revisions()["web-2"] == old  # the sick one uses the budget up
+    assert made.status["replacing"] == [0]
+    made.gone()
+    made.step()
+    assert made.revisions()["web-0"] == made.status["updateRevision"] != old
+    made.settle()
+    assert "replacing" not in made.status
+    assert set(made.revisions().values()) == {made.status["updateRevision"]}
 
 
 def test_group_keeps_its_size_until_the_rollout_reaches_it() -> None:

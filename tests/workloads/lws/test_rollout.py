@@ -2,7 +2,8 @@ from quorate.api.lws import LeaderWorkerSetSpec, RollingUpdateConfiguration, Rol
 from quorate.workloads.lws.rollout import Moves, Pace, Seen, decide, pace_of
 
 OLD, NEW = Seen(exists=True, is_ready=True), Seen(exists=True, is_ready=True, is_updated=True)
-SICK = Seen(exists=True)
+SICK = Seen(exists=True, is_sick=True)
+STARTING = Seen(exists=True)
 GONE = Seen()
 
 
@@ -38,8 +39,12 @@ def test_sick_groups_are_replaced_one_by_one_from_the_top() -> None:
 
 
 def test_sick_group_below_ready_ones_does_not_stop_the_rollout() -> None:
-    assert decide(Pace(2, 0, 1), [SICK, OLD, NEW]).remove == (0,)
-    assert decide(Pace(2, 0, 1), [GONE, OLD, NEW]).make_new == (0,)
+    pace = Pace(2, 0, 1)
+    assert decide(pace, [STARTING, OLD, NEW]).remove == ()
+    moves = decide(pace, [SICK, OLD, NEW])
+    assert (moves.remove, moves.early) == ((0,), (0,))
+    assert decide(pace, [Seen(is_early=True), OLD, NEW]).make_new == (0,)
+    assert decide(pace, [GONE, OLD, NEW]).make_old == (0,)
 
 
 def test_scaled_down_groups_go_at_once_down_to_the_surge() -> None:

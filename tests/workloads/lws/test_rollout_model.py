@@ -1,9 +1,10 @@
 """Every rollout of small sets, explored to its end: the states are all there are, the schedules too.
 
-A place of a set is `-` missing, `O` old and ready, `o` old and not ready, `U` new and ready, `u` new and not
-ready, or `x` leaving. What may happen: the controller takes a pass, a group becomes ready, one that leaves is
-gone. A change of replicas, size or template in the middle leads to another state of the same kind (groups of
-any earlier template are old), so starting in every state covers every such change.
+A place of a set is `-` missing, `O` old and ready, `o` old and not ready yet, `s` old and sick, `U` new and
+ready, `u` new and not ready, or `x` leaving; `_` and `y` are missing and leaving out of turn. What may happen:
+the controller takes a pass, a group becomes ready or sick, one that leaves is gone. A change of replicas, size
+or template in the middle leads to another state of the same kind (groups of any earlier template are old), so
+starting in every state covers every such change.
 """
 
 from collections.abc import Iterator
@@ -14,7 +15,7 @@ import pytest
 
 from quorate.workloads.lws.rollout import Moves, Pace, Seen, decide
 
-LETTERS = "-OoUux"
+LETTERS = "-OoUux"  # to start in; `s`, `y` and `_` come of these
 SEEN = {
     "-": Seen(),
     "O": Seen(exists=True, is_ready=True),
@@ -22,7 +23,13 @@ SEEN = {
     "U": Seen(exists=True, is_ready=True, is_updated=True),
     "u": Seen(exists=True, is_updated=True),
     "x": Seen(exists=True, is_leaving=True),
+    "s": Seen(exists=True, is_sick=True),
+    "y": Seen(exists=True, is_leaving=True, is_early=True),
+    "_": Seen(is_early=True),
 }
+
+
+FATES = (("u", "U"), ("x", "-"), ("y", "_"), ("o", "s"))
 
 
 def taken(state: str, moves: Moves) -> str:
@@ -31,10 +38,16 @@ def taken(state: str, moves: Moves) -> str:
     after = list(state + "-" * (max(made, default=-1) + 1 - len(state)))
     for at in moves.remove:
         after[at] = "x"
+    for at in moves.early:
+        after[at] = "_" if after[at] in "-_" else "y"
     for at, letter in made.items():
-        assert after[at] == "-"
+        assert after[at] in "-_"
         after[at] = letter
-    return "".join(after).rstrip("-")
+    return trimmed("".join(after))
+
+
+def trimmed(state: str) -> str:
+    return state.rstrip("-")
 
 
 def ready(state: str) -> int:
@@ -42,7 +55,7 @@ def ready(state: str) -> int:
 
 
 def existing(state: str) -> int:
-    return len(state) - state.count("-")
+    return len(state) - state.count("-") - state.count("_")
 
 
 class Model:
@@ -74,10 +87,10 @@ class Model:
             return []
         after = self.passed(state)
         must = [after] if after != state else []
-        must += [one for letter, to in (("u", "U"), ("x", "-")) for one in replaced(state, letter, to)]
+        must += [one for letter, to in FATES for one in replaced(state, letter, to)]
         if not must:
             self.assert_done(state)
-        return [*must, *replaced(state, "o", "O")]  # what is sick and old may recover, or never
+        return [*must, *replaced(state, "o", "O"), *replaced(state, "s", "O")]  # these may recover, or never
 
     def passed(self, state: str) -> str:
         """One pass of the controller, which keeps what it may not break."""
@@ -94,8 +107,8 @@ class Model:
         Unless a group is sick that the partition keeps from being replaced, and uses the budget up.
         """
         n, held = self.pace.replicas, min(self.pace.partition, self.pace.replicas)
-        is_done = len(state) == n and set(state[held:]) <= {"U"} and set(state[:held]) <= set("UOo")
-        is_blocked = "o" in state[:held] and ready(state) <= self.pace.lowest_ready
+        is_done = len(state) == n and set(state[held:]) <= {"U"} and set(state[:held]) <= set("UOos")
+        is_blocked = "s" in state[:held] and ready(state) <= self.pace.lowest_ready
         assert is_done or is_blocked, f"{self.pace}: {state} is where it ends"
 
 

@@ -5,9 +5,12 @@ from dataclasses import dataclass, field
 
 from quorate.api import labels
 from quorate.api.core import Pod
+from quorate.api.timestamps import epoch
 from quorate.workloads.lws.names import place_of
 
 LEADER = 0
+# how long a group may take to get ready before a rollout counts it as sick
+SICK_SECONDS = 60.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +47,13 @@ class Group:
     def is_ready(self) -> bool:
         serving = sum(is_serving(pod) and revision_of(pod) == self.revision for pod in self.pods.values())
         return self.leader is not None and serving == self.size == len(self.pods)
+
+    def sick_at(self, now: float) -> float | None:
+        """When its time to get ready is over; none for a group that is ready or leaves."""
+        if not self.exists or self.is_leaving or self.is_ready:
+            return None
+        made = (pod.metadata.creation_timestamp for pod in self.pods.values())
+        return max((epoch(stamp) for stamp in made if stamp), default=now) + SICK_SECONDS
 
 
 def revision_of(pod: Pod) -> str:

@@ -56,17 +56,26 @@ def viewed(
     item: LeaderWorkerSet, groups: Mapping[int, Group], line: Line, history: History, now: float
 ) -> View:
     pace = pace_of(item.spec)
-    seen = [_seen(groups.get(index), history.update) for index in line.indices]
-    while seen and not seen[-1].exists:
+    early = set(item.status.replacing or ())
+    seen = [_seen(groups.get(index), history.update, index in early, now) for index in line.indices]
+    while seen and seen[-1] == Seen():
         seen.pop()
     is_paused = item.metadata.annotation(labels.PAUSED) == "true"
     return View(item, groups, history, line, pace, decide(pace, seen, is_paused=is_paused), now)
 
 
-def _seen(group: Group | None, update: str) -> Seen:
+def _seen(group: Group | None, update: str, is_early: bool, now: float) -> Seen:  # noqa: FBT001 - a fact
     if group is None:
-        return Seen()
-    return Seen(group.exists, group.is_ready, group.revision == update, group.is_leaving)
+        return Seen(is_early=is_early)
+    sick_at = group.sick_at(now)
+    return Seen(
+        exists=group.exists,
+        is_ready=group.is_ready,
+        is_updated=group.revision == update,
+        is_leaving=group.is_leaving,
+        is_sick=sick_at is not None and sick_at <= now,
+        is_early=is_early,
+    )
 
 
 def _planned(view: View, children: Children) -> Pass:
@@ -96,8 +105,11 @@ def _fresh(view: View) -> Iterator[tuple[int, Blueprint]]:
 
 
 def _again(view: View, cared: Mapping[int, Tended]) -> float | None:
-    wakes = [one.wake for one in cared.values() if one.wake is not None]
-    return max(0.0, min(wakes) - view.now) if wakes else None
+    """When a group may be recreated, or an old one turns sick."""
+    old = [group for group in view.groups.values() if group.revision != view.history.update]
+    wakes = [*(one.wake for one in cared.values()), *(group.sick_at(view.now) for group in old)]
+    later = [wake - view.now for wake in wakes if wake is not None and wake > view.now]
+    return min(later, default=None)
 
 
 def _noted(item: LeaderWorkerSet, line: Line) -> Patch:

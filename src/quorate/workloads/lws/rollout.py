@@ -43,12 +43,17 @@ class GroupState(NamedTuple):
 
 
 class Seen(NamedTuple):
-    """A place for a group: what is there. A group that is leaving cannot be counted on any more."""
+    """A place for a group: what is there. A group that is leaving cannot be counted on any more.
+
+    `is_sick`: it is not ready and had its time. `is_early`: it was removed out of turn, to be made new.
+    """
 
     exists: bool = False
     is_ready: bool = False
     is_updated: bool = False
     is_leaving: bool = False
+    is_sick: bool = False
+    is_early: bool = False
 
     @property
     def stays(self) -> bool:
@@ -67,13 +72,17 @@ class Extent(NamedTuple):
 
 
 class Moves(NamedTuple):
-    """Places to fill (with the newest revision, or with the one before) and to clear now."""
+    """Places to fill (with the newest revision, or with the one before) and to clear now.
+
+    `early` are to be remembered: below the partition, and yet to be made new.
+    """
 
     partition: int
     replicas: int
     make_new: tuple[int, ...] = ()
     make_old: tuple[int, ...] = ()
     remove: tuple[int, ...] = ()
+    early: tuple[int, ...] = ()
 
 
 def pace_of(spec: LeaderWorkerSetSpec) -> Pace:
@@ -156,17 +165,18 @@ def decide(pace: Pace, seen: Sequence[Seen], *, is_paused: bool = False) -> Move
     places = [*seen, *[Seen()] * (pace.replicas - len(seen))]
     frontier = frontier_of(places[: pace.replicas])
     extent = _halted(pace, places, frontier) if is_paused else _next_extent(pace, places, frontier)
-    due = {*range(extent.partition, max(len(places), extent.replicas))}
+    early = {at for at, place in enumerate(places) if place.is_early and not place.stays}
+    due = {*range(extent.partition, max(len(places), extent.replicas)), *early}
     remove = tuple(_removals(pace, places, extent.replicas, due))
     if not remove and not is_paused:
-        due |= _stuck(pace, places, frontier)
-        remove = tuple(_removals(pace, places, extent.replicas, due))
+        remove = _stuck(pace, places, frontier)
     missing = tuple(_missing(pace, places, extent.replicas))
     return Moves(
         *extent,
-        tuple(at for at in missing if at in due),
-        tuple(at for at in missing if at not in due),
-        remove,
+        make_new=tuple(at for at in missing if at in due),
+        make_old=tuple(at for at in missing if at not in due),
+        remove=remove,
+        early=tuple(sorted({*early, *(at for at in remove if at < min(frontier, extent.partition))})),
     )
 
 
@@ -198,12 +208,11 @@ def _state(place: Seen, at: int, frontier: int, partition: int) -> GroupState:
     return GroupState(place.counts, is_updated or at < partition)
 
 
-def _stuck(pace: Pace, places: Sequence[Seen], frontier: int) -> set[int]:
-    """Where all new groups are ready, old ones that are not use the budget up: the highest is due early."""
+def _stuck(pace: Pace, places: Sequence[Seen], frontier: int) -> tuple[int, ...]:
+    """Where all new groups are ready, old ones that are sick use the budget up: the highest goes early."""
     if not all(place.counts for place in places[frontier : pace.replicas]):
-        return set()
-    sick = [at for at in range(pace.partition, frontier) if not places[at].counts]
-    return set(sick[-1:])
+        return ()
+    return tuple(at for at in range(pace.partition, frontier) if places[at].is_sick)[-1:]
 
 
 def _missing(pace: Pace, places: Sequence[Seen], replicas: int) -> Iterator[int]:

@@ -44,12 +44,13 @@ def status_of(view: View, cared: Mapping[int, Tended]) -> LeaderWorkerSetStatus:
         current_revision=view.history.update if is_done else view.history.current,
         update_revision=view.history.update,
         restarts=_restarts(view, cared) or None,
+        replacing=[view.line.index_at(place) for place in view.moves.early] or None,
     )
 
 
 def _counts(view: View) -> Counts:
     wanted = [group for index in view.line.wanted if (group := view.groups.get(index)) and group.exists]
-    updated = [group for group in wanted if _is_updated(view, group)]
+    updated = [group for group in wanted if _is_updated(view, group) and len(group.pods) == group.size]
     return Counts(
         wanted=view.pace.replicas,
         existing=len(wanted),
