@@ -4,7 +4,7 @@ What upstream's scenarios let its StatefulSets do, our controller does itself: `
 the leaders that a pass plans, in the revision that it chooses. Deletions that it plans wait for the scenario.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import msgspec
@@ -12,6 +12,7 @@ import msgspec
 from quorate.api import labels
 from quorate.api.apps import CONTROLLER_REVISION
 from quorate.api.core import POD, SERVICE, Pod
+from quorate.kube.apply import target_of
 from quorate.plan import Create, Emit
 from quorate.workloads.lws.groups import observe
 from quorate.workloads.lws.history import history_of
@@ -85,14 +86,13 @@ class Story:
     def take(self) -> None:
         """Passes until nothing but pods would change."""
         for _ in range(10):
-            changes = self.world.plan().changes
-            kept = [change for change in changes if isinstance(change, Emit) or change.target.kind is not POD]
-            if not any(not isinstance(change, Emit) for change in kept):
+            kept = [change for change in self.world.plan().changes if target_of(change).kind is not POD]
+            if all(isinstance(change, Emit) for change in kept):
                 return
             for change in kept:
                 self.world.carry_out(change)
 
-    def act(self, actions: list[Json]) -> None:
+    def act(self, actions: Sequence[Json]) -> None:
         edits = ("set_replicas", "set_size", "set_partition", "change_worker_template")
         for place, action in enumerate(actions):
             ACTIONS[action["do"]](self, action)
