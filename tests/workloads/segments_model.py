@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from enum import IntEnum
 from typing import NamedTuple
 
+from quorate.workloads.lws.rollout import Pace, Seen, decide
 from quorate.workloads.segmentgangs import Team, segment_of, segments, teams
 from quorate.workloads.segmentrollout import RoleRevision, update
 from quorate.workloads.segments import Coordination, Progression, RoleState, place, reach
@@ -147,13 +148,19 @@ class Model:
                         yield self._seat(world, unit, (team.name, segment.index))
 
     def replaced(self, world: World, at: int) -> Iterator[World]:
-        """A set takes its highest old instance as long as enough stay ready; one that is not costs nothing."""
+        """What the set of the role does with what it was told; each replacement is a step of its own."""
         told, role = world.told[at], world.roles[at]
-        old = [index for index in range(told.partition, len(role)) if role[index].revision != told.revision]
-        missing = sum(each.status != Status.READY for each in role)
-        for index in old[-1:]:
-            if missing < told.max_unavailable or role[index].status != Status.READY:
-                yield _put(world, at, index, Instance(told.revision))
+        pace = Pace(len(role), told.max_unavailable, 0, told.partition)
+        seen = [
+            Seen(
+                exists=True,
+                is_ready=each.status == Status.READY,
+                is_updated=each.revision == told.revision or index < told.partition,
+            )
+            for index, each in enumerate(role)
+        ]
+        for index in decide(pace, seen).remove if seen else ():
+            yield _put(world, at, index, Instance(told.revision))
 
     def _revision(self, world: World, name: str) -> RoleRevision:
         role = world.roles[self.names.index(name)]

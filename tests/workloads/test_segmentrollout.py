@@ -14,7 +14,7 @@ def test_the_highest_old_segment_is_updated_in_every_role() -> None:
     roles = {"prefill": RoleRevision(10, _all(10)), "decode": RoleRevision(5, _all(5))}
     found = update(TEAM, roles)
     assert found.segment == 2
-    assert {role: told.partition for role, told in found.roles.items()} == {"prefill": 8, "decode": 4}
+    assert {role: told.partition for role, told in found.roles.items()} == {"prefill": 9, "decode": 4}
     assert dict(found.waits_for) == {"prefill": (8, 9), "decode": (4,)}
 
 
@@ -22,7 +22,7 @@ def test_a_segment_waits_until_the_one_above_is_ready_in_every_role() -> None:
     roles = {"prefill": RoleRevision(8, _all(4)), "decode": RoleRevision(4, _all(2), frozenset({3}))}
     found = update(TEAM, roles)
     assert (found.segment, dict(found.waits_for)) == (1, {"decode": (3,)})
-    assert {role: told.partition for role, told in found.roles.items()} == {"prefill": 4, "decode": 2}
+    assert {role: told.partition for role, told in found.roles.items()} == {"prefill": 4, "decode": 3}
 
 
 def test_an_old_instance_that_fails_below_holds_nothing() -> None:
@@ -56,27 +56,35 @@ def test_a_pause_keeps_new_instances_new_and_old_ones_old() -> None:
     assert {role: told.partition for role, told in found.roles.items()} == {"prefill": 5, "decode": 2}
 
 
-def test_amounts_are_of_the_instances_in_the_segment() -> None:
+def test_the_partition_lets_as_many_go_as_may_be_unavailable_in_the_segment() -> None:
     roles = {
-        "prefill": RoleRevision(10, _all(10), max_unavailable="50%", max_surge="50%"),
-        "decode": RoleRevision(5, _all(5), max_unavailable=3),
+        "prefill": RoleRevision(8, _all(8), max_unavailable="50%"),
+        "decode": RoleRevision(4, _all(4), max_unavailable=9),
     }
-    assert dict(update(TEAM, roles).roles) == {
-        "prefill": RoleUpdate(partition=8, max_unavailable=1, max_surge=1),
-        "decode": RoleUpdate(partition=4, max_unavailable=1, max_surge=0),
+    found = update(TEAM, roles).roles
+    assert {role: told.partition for role, told in found.items()} == {"prefill": 6, "decode": 2}
+    halfway = {**roles, "prefill": RoleRevision(8, _all(6), frozenset({7}), max_unavailable="50%")}
+    assert update(TEAM, halfway).roles["prefill"].partition == 5
+
+
+def test_with_surge_the_set_keeps_to_its_budget_beside_what_is_not_ready_elsewhere() -> None:
+    roles = {
+        "prefill": RoleRevision(8, _all(8), frozenset({0}), max_unavailable=0, max_surge="50%"),
+        "decode": RoleRevision(4),
     }
+    assert update(TEAM, roles).roles["prefill"] == RoleUpdate(4, max_unavailable=1, max_surge=2)
+
+
+def test_while_a_segment_waits_for_room_there_is_no_surge() -> None:
+    roles = {
+        "prefill": RoleRevision(8, _all(4), frozenset({4, 5, 6, 7}), max_unavailable=0, max_surge=1),
+        "decode": RoleRevision(4),
+    }
+    assert update(TEAM, roles, frozenset({1})).roles["prefill"] == RoleUpdate(
+        3, max_unavailable=8, max_surge=0
+    )
 
 
 def test_nothing_old_leaves_everything_to_the_new_revision() -> None:
     found = update(TEAM, {"prefill": RoleRevision(8), "decode": RoleRevision(4)})
     assert (found.segment, found.roles["prefill"].partition, dict(found.waits_for)) == (None, 0, {})
-
-
-def test_what_is_not_ready_elsewhere_takes_nothing_from_the_segment() -> None:
-    roles = {
-        "prefill": RoleRevision(12, _all(8), frozenset({8, 9, 10, 11})),
-        "decode": RoleRevision(6, _all(4), frozenset({0})),
-    }
-    found = update(TEAM, roles, frozenset({2}))
-    assert found.segment == 1
-    assert {role: told.max_unavailable for role, told in found.roles.items()} == {"prefill": 5, "decode": 2}

@@ -57,8 +57,10 @@ def test_every_order_of_events_ends_with_what_is_desired(
 @pytest.mark.parametrize(
     ("sizes", "desired", "more"),
     [
-        ((PAIR,), (2, 1), (4, 2)),
-        (CHAIN, (2, 1, 1), (3, 2, 1)),
+        ((PAIR,), (2, 1), (3, 2)),
+        (CHAIN, (2, 1, 1), (3, 1, 1)),
+        pytest.param((PAIR,), (2, 1), (4, 2), marks=pytest.mark.nightly),
+        pytest.param(CHAIN, (2, 1, 1), (3, 2, 1), marks=pytest.mark.nightly),
         pytest.param((PAIR,), (4, 2), (6, 3), marks=pytest.mark.nightly),
         pytest.param(CHAIN, (4, 2, 2), (6, 3, 3), marks=pytest.mark.nightly),
     ],
@@ -130,14 +132,17 @@ def _reaches_desired(configuration: tuple[list[Coordination], dict[str, RoleStat
         targets = place(coordinations, states).targets
         for name, state in states.items():
             assert min(state.current, state.desired) <= targets[name] <= state.desired
-        states = {
+        following = {
             name: RoleState(state.desired, targets[name], targets[name]) for name, state in states.items()
         }
+        if following == states:
+            break
+        states = following
     assert all(state.current == state.desired for state in states.values()), states
 
 
 @given(_configurations())
-@settings(max_examples=300)
+@settings(max_examples=300, deadline=None)
 def test_every_configuration_reaches_what_is_desired(
     configuration: tuple[list[Coordination], dict[str, RoleState]],
 ) -> None:

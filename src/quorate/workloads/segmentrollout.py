@@ -8,8 +8,10 @@ that segment, so that everything below keeps its revision, and everything above 
 2. An old instance that is not ready, below, holds nothing: its own update may be the cure.
 3. A segment that never started holds nothing, and is brought up to date whenever those above it are.
 4. A user's partition counts: instances below it are not old. One paused role pauses its team.
-5. Amounts in percent, and all caps, are of the instances that the segment has of the role. A set counts all of
-   its instances, so those outside that are not ready are added to what may be unavailable.
+5. Amounts in percent, and all caps, are of the instances that the segment has of the role. Without surge the
+   partition alone keeps to them: it goes down instance by instance, and the set may lose any. What a set makes of
+   a budget of its own depends on all of its instances, and one without room at its end would stop the others.
+6. While a segment waits for room there is none for surge.
 """
 
 from collections.abc import Iterator, Mapping
@@ -75,11 +77,13 @@ def update(team: Team, roles: Roles, never_started: AbstractSet[int] = frozenset
     """`roles` holds at least those of the team; `never_started` are indexes of its segments."""
     upcoming = _upcoming(team, roles, never_started)
     if upcoming is None:
-        told = {role: _told(size, roles[role], None) for role, size in team.sizes.items()}
+        told = {role: _kept(size, roles[role]) for role, size in team.sizes.items()}
         return SegmentUpdate(None, told, {})
     held_by = _holding(team, roles, upcoming, never_started)
     first = upcoming if held_by is None else upcoming + 1
-    told = {role: _told(size, roles[role], first) for role, size in team.sizes.items()}
+    told = {
+        role: _told(size, roles[role], first, has_room=not never_started) for role, size in team.sizes.items()
+    }
     segment = upcoming if held_by is None else held_by
     return SegmentUpdate(segment, told, dict(_waits(team, roles, segment)))
 
@@ -100,22 +104,31 @@ def _holding(team: Team, roles: Roles, upcoming: int, never_started: AbstractSet
     return max((segment for segment in failing - never_started if segment > upcoming), default=None)
 
 
-def _told(size: int, role: RoleRevision, first: int | None) -> RoleUpdate:
-    """Without a segment to start from nothing more is updated: what is new stays, what is old stays."""
-    if first is None:
-        partition = max(role.outdated, default=-1) + 1
-        within = range(partition, role.replicas)
-    else:
-        partition, within = first * size, instances_of(first, size, role.replicas)
-    count = size if first is None else len(within) or size
+def _kept(size: int, role: RoleRevision) -> RoleUpdate:
+    """Nothing more is updated: what is new stays, what is old stays."""
+    partition = min(max(max(role.outdated, default=-1) + 1, role.partition), role.replicas)
+    return RoleUpdate(partition, *_amounts(role, size))
+
+
+def _told(size: int, role: RoleRevision, first: int, *, has_room: bool) -> RoleUpdate:
+    """From segment `first` on, all is new or becomes new."""
+    within = instances_of(first, size, role.replicas)
+    unavailable, surge = _amounts(role, len(within) or size)
+    begin = max(min(first * size, role.replicas), role.partition)
+    if surge and has_room:
+        outside = sum(index not in within and index < role.replicas for index in role.unready)
+        return RoleUpdate(min(begin, role.replicas), unavailable + outside, surge)
+    unfinished = [index for index in reversed(within) if index in role.outdated or index in role.unready]
+    taken = unfinished[: max(unavailable, 1)]
+    partition = min(taken, default=begin)
+    return RoleUpdate(min(max(partition, begin), role.replicas), max(role.replicas, 1), 0)
+
+
+def _amounts(role: RoleRevision, count: int) -> tuple[int, int]:
+    """How many of `count` may be missing, and how many may be there beyond them; not both none."""
     unavailable = min(resolve(role.max_unavailable, count, up=False), count)
     surge = min(resolve(role.max_surge, count, up=True), count)
-    outside = sum(index not in within and index < role.replicas for index in role.unready)
-    return RoleUpdate(
-        partition=min(max(partition, role.partition), role.replicas),
-        max_unavailable=(unavailable if unavailable or surge else 1) + outside,
-        max_surge=surge,
-    )
+    return (unavailable, surge) if unavailable or surge else (1, 0)
 
 
 def _waits(team: Team, roles: Roles, segment: int) -> Iterator[tuple[str, tuple[int, ...]]]:

@@ -1,7 +1,7 @@
 """Coordinated scaling by progress."""
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from quorate.rules.skew import skew
@@ -61,6 +61,7 @@ def test_a_rule_names_the_role_that_does_not_exist() -> None:
     percent=st.integers(0, 100),
     start=st.data(),
 )
+@settings(deadline=None)
 def test_every_skew_reaches_what_is_desired(desired: list[int], percent: int, start: st.DataObject) -> None:
     rule = _rule(f"{percent}%", Gate.READY, tuple(str(at) for at in range(len(desired))))
     current = {str(at): start.draw(st.integers(0, 50)) for at in range(len(desired))}

@@ -1,6 +1,6 @@
 """Coordinated rolling update."""
 
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from quorate.rules.skew import skew
@@ -39,6 +39,7 @@ def test_of_two_rules_the_stricter_counts() -> None:
 
 
 @given(desired=st.lists(st.integers(1, 60), min_size=2, max_size=4), percent=st.integers(0, 100))
+@settings(deadline=None)
 def test_every_role_is_updated_in_the_end(desired: list[int], percent: int) -> None:
     wanted = {str(at): count for at, count in enumerate(desired)}
     updated = dict.fromkeys(wanted, 0)
