@@ -13,8 +13,11 @@ from quorate.api import labels
 from quorate.api.apps import ControllerRevision
 from quorate.api.lws import LEADER_WORKER_SET, LeaderWorkerSet
 from quorate.api.meta import Json, Kind
+from quorate.api.rbg import ROLE_BASED_GROUP, ROLE_BASED_GROUP_KINDS, RoleBasedGroup
 from quorate.workloads.lws import progress, revisions
 from quorate.workloads.progress import Progress
+from quorate.workloads.rbg import progress as group_progress
+from quorate.workloads.rbg import revisions as group_revisions
 
 
 class Rollable(NamedTuple):
@@ -36,6 +39,17 @@ ROLLABLE = (
         label=labels.LWS_NAME,
         progress=progress.progress_of,
         restored=revisions.restored,
+    ),
+    *(
+        Rollable(
+            kind=kind,
+            names=("rbg", "rolebasedgroup") if kind is ROLE_BASED_GROUP else (kind.resource,),
+            shape=RoleBasedGroup,
+            label=labels.RBG_GROUP_NAME,
+            progress=group_progress.progress_of,
+            restored=group_revisions.restored,
+        )
+        for kind in ROLE_BASED_GROUP_KINDS
     ),
 )
 
