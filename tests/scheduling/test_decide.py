@@ -136,3 +136,26 @@ def test_a_child_that_its_queue_refuses_gives_way_to_one_that_it_takes() -> None
     cluster.gang("job", [Group("", min_sub_group=1), *children], queue="q")
     cluster.settle()
     assert [len(cluster.bound("job", name)) for name in ("large", "small")] == [0, 1]
+
+
+def test_a_gang_that_no_rack_takes_is_told_which_came_nearest() -> None:
+    cluster = Cluster()
+    for rack, gpus in (("a", 2), ("b", 3)):
+        cluster.node(rack, gpus, zone="z", rack=rack)
+    cluster.gang("job", [Group("", min_member=4, members=4, required="rack")])
+    (refusal,) = cluster.cycle().refusals
+    assert (refusal.domain, refusal.numbers["found"], refusal.numbers["required"]) == ("z/b", 3, 4)
+    assert refusal.message == (
+        "topology places, requirement rack couldn't be satisfied for job <ns/job>: "
+        "node-group z/b can allocate only 3 of 4 required pods"
+    )
+
+
+def test_an_unknown_level_is_refused_with_the_known_ones() -> None:
+    cluster = Cluster()
+    cluster.node("n", 8, zone="z", rack="r")
+    cluster.gang("job", [Group("", min_member=1, members=1, required="row")])
+    (refusal,) = cluster.cycle().refusals
+    assert (
+        refusal.message == "topologyConstraint: level row is not in topology places; its levels: zone, rack"
+    )

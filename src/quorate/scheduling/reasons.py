@@ -105,9 +105,8 @@ def domain_holds(domain: str, found: int, required: int) -> str:
 
 
 def level_missed(topology: str, level: str, gang: str, group: str) -> str:
-    return (
-        f"topology {topology}, requirement {level} couldn't be satisfied for job <{gang}>, subgroup {group}"
-    )
+    where = f", subgroup {group}" if group else ""
+    return f"topology {topology}, requirement {level} couldn't be satisfied for job <{gang}>{where}"
 
 
 def topology_unknown(topology: str) -> str:

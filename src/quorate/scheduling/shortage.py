@@ -13,6 +13,7 @@ from quorate.scheduling.agenda import Add, Start
 from quorate.scheduling.attempt import Attempt
 from quorate.scheduling.cycle import Cycle
 from quorate.scheduling.filling import fill
+from quorate.scheduling.missed import missed
 from quorate.scheduling.snapshot import ABSENT, PODS, SHARED, UNKNOWN, Ints
 from quorate.scheduling.trial import Trial
 
@@ -68,8 +69,13 @@ def _shortage(cycle: Cycle, number: int, attempt: Attempt, goal: Start | Add) ->
     leaf, found, needed, shape = _short_leaf(trial, goal, free)
     name = snapshot.groups.names[leaf]
     cause = _cause(trial, shape, free)
-    if snapshot.groups.required[group] == UNKNOWN or snapshot.groups.required[leaf] == UNKNOWN:
-        message = "The topology level that the gang requires is not known"
+    if UNKNOWN in (snapshot.groups.required[group], snapshot.groups.required[leaf]):
+        return Refusal(gang=ref, gate="UnknownTopology", group=name, message=_unknown(cycle, number))
+    near = missed(trial, number, goal, leaf)
+    domain = ""
+    if near is not None:
+        name, message, domain = snapshot.groups.names[near.group], near.message, near.domain
+        found, needed = near.found, near.required
     elif name:
         message = reasons.group_short(found, name, needed, cause)
     else:
@@ -78,9 +84,17 @@ def _shortage(cycle: Cycle, number: int, attempt: Attempt, goal: Start | Add) ->
         gang=ref,
         gate="NotEnoughResources",
         group=name,
+        domain=domain,
         message=message if attempt.is_proven else message + BOUND_MET,
         numbers={"found": found, "required": needed, "is_proven": attempt.is_proven},
     )
+
+
+def _unknown(cycle: Cycle, number: int) -> str:
+    """What the encoder found wrong with the levels that the gang asks for."""
+    ref = cycle.snapshot.gangs.refs[number]
+    told = (one.message for one in cycle.snapshot.problems if one.about == ref and "opology" in one.reason)
+    return next(told, "The topology level that the gang requires is not known")
 
 
 def _short_leaf(trial: Trial, goal: Start | Add, free: Ints) -> tuple[int, int, int, int]:

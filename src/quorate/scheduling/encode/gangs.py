@@ -21,7 +21,7 @@ from quorate.plan import Ref
 from quorate.rules import preemptibility as rules
 from quorate.rules import tree as trees
 from quorate.scheduling.encode.topologies import Topologies
-from quorate.scheduling.snapshot import NONE, Ints, Preemptibility, Problem, State
+from quorate.scheduling.snapshot import NONE, UNKNOWN, Ints, Preemptibility, Problem, State
 
 PREEMPTIBILITIES = {
     rules.Preemptibility.PREEMPTIBLE: Preemptibility.PREEMPTIBLE,
@@ -241,12 +241,17 @@ def _constraints(
         inherited = names[group.parent]
         topology = constraint.topology or inherited
         names[name] = inherited if topology == NODE_LABELS else topology
-        for level in (constraint.required_topology_level, constraint.preferred_topology_level):
+        named = (constraint.required_topology_level, constraint.preferred_topology_level)
+        for level in named if topologies.knows(constraint.topology) else ():
             problem = topologies.problem(topology, level) if level else ""
             if problem:
                 problems.append(Problem(about, "UnknownTopologyLevel", problem))
+        required = topologies.row(topology, constraint.required_topology_level)
+        if not topologies.knows(constraint.topology):
+            required = UNKNOWN
+            problems.append(Problem(about, "UnknownTopology", topologies.problem(constraint.topology, "any")))
         found[name] = (
-            topologies.row(topology, constraint.required_topology_level),
+            required,
             topologies.row(topology, constraint.preferred_topology_level),
         )
     return found

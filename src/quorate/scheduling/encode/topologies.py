@@ -47,6 +47,9 @@ class Topologies:
             first += len(levels)
         return UNKNOWN
 
+    def knows(self, topology: str) -> bool:
+        return topology in {"", NODE_LABELS} or any(one.metadata.name == topology for one in self.found)
+
     def problem(self, topology: str, level: str) -> str:
         """What is wrong with asking for this level, "" if nothing."""
         if self.row(topology, level) != UNKNOWN:
