@@ -1,6 +1,7 @@
 import pytest
 
 from quorate.admission.lws import defaulted, review
+from quorate.api.labels import DISRUPTION_BUDGET, LWS_EXCLUSIVE_TOPOLOGY, LWS_SUB_GROUP_EXCLUSIVE_TOPOLOGY
 from quorate.api.lws import (
     LeaderWorkerSet,
     LeaderWorkerSetSpec,
@@ -103,3 +104,43 @@ def test_defaults_keep_what_is_set() -> None:
         },
         "networkConfig": {"subdomainPolicy": "Shared"},
     }
+
+
+def annotated(new: LeaderWorkerSet, **annotations: str) -> LeaderWorkerSet:
+    new.metadata.annotations = {
+        {
+            "budget": DISRUPTION_BUDGET,
+            "group": LWS_EXCLUSIVE_TOPOLOGY,
+            "sub": LWS_SUB_GROUP_EXCLUSIVE_TOPOLOGY,
+        }[key]: value
+        for key, value in annotations.items()
+    }
+    return new
+
+
+@pytest.mark.parametrize("text", ["-1", "half", "1.5"])
+def test_a_budget_that_is_no_amount_is_refused_with_what_would_be_one(text: str) -> None:
+    (message,) = messages(annotated(lws(), budget=text))
+    assert text in message
+    assert '"25%"' in message
+
+
+@pytest.mark.parametrize("text", ["0", "3", "25%"])
+def test_a_budget_is_a_number_or_a_percentage(text: str) -> None:
+    assert not messages(annotated(lws(), budget=text))
+
+
+def test_sub_groups_that_cannot_each_have_a_domain_of_their_own_are_warned_about() -> None:
+    findings = review(annotated(lws(size=4, k=2), group="rack", sub="rack"))
+    assert not findings.errors
+    assert "2 sub-groups cannot have a rack each" in findings.warnings[0].message
+    assert not review(annotated(lws(size=4, k=2), group="block", sub="rack")).warnings
+    assert not review(annotated(lws(size=4, k=4), group="rack", sub="rack")).warnings
+
+
+def test_a_name_leaves_room_for_the_groups_that_a_rollout_adds() -> None:
+    new = lws(size=1, name="a" * 61)
+    new.spec.replicas = 10
+    assert not messages(new)
+    new.spec.rollout_strategy.rolling_update_configuration = RollingUpdateConfiguration(max_surge=1)
+    assert "-10" in messages(new)[0]

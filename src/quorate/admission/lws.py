@@ -7,14 +7,16 @@ leave no room for the names of pods, and shapes for which TPUs cannot be numbere
 import re
 from collections.abc import Iterator
 
-from quorate.admission.rollout import budget_faults, invalid
+from quorate.admission.rollout import budget_faults, invalid, scaled
 from quorate.admission.surroundings import NOTHING_KNOWN, Surroundings
 from quorate.admission.tpu import tpu_faults
 from quorate.api.described import INT32_MAX
-from quorate.api.labels import LWS_SUB_GROUP_EXCLUSIVE_TOPOLOGY
+from quorate.api.labels import DISRUPTION_BUDGET, LWS_EXCLUSIVE_TOPOLOGY, LWS_SUB_GROUP_EXCLUSIVE_TOPOLOGY
 from quorate.api.lws import MAX_REPLICAS, LeaderWorkerSet, SubGroupPolicy
 from quorate.api.meta import Json
-from quorate.rules.validity import Fault, Findings
+from quorate.rules.evictable import evictable_pods
+from quorate.rules.segments import sub_group_count
+from quorate.rules.validity import Cause, Fault, Findings
 
 _DNS_1035 = re.compile(r"[a-z]([-a-z0-9]*[a-z0-9])?")
 _DNS_1035_TEXT = (
@@ -56,10 +58,11 @@ def review(
         *_size_faults(new),
         *_rollout_faults(new),
         *_sub_group_faults(new),
+        *_budget_faults(new),
         *(_change_faults(new, old) if old is not None else ()),
         *tpu_faults(new),
     )
-    return Findings(errors)
+    return Findings(errors, tuple(_topology_warnings(new)))
 
 
 def _name_faults(new: LeaderWorkerSet) -> Iterator[Fault]:
@@ -71,11 +74,18 @@ def _name_faults(new: LeaderWorkerSet) -> Iterator[Fault]:
         yield invalid("metadata.name", name, f"must be no more than {_LONGEST} characters")
         return
     size = new.spec.leader_worker_template.size
-    last = f"-{max(0, new.spec.replicas - 1)}" + (f"-{size - 1}" if size > 1 else "")
+    last = f"-{_highest_group(new)}" + (f"-{size - 1}" if size > 1 else "")
     room = _LONGEST - len(last)
     if len(name) > room:
         text = f'its last pod would be named "{name}{last}", longer than a host name: use at most {room} characters'
         yield invalid("metadata.name", name, text)
+
+
+def _highest_group(new: LeaderWorkerSet) -> int:
+    """The highest index a group can have, also while a rollout adds some."""
+    replicas = new.spec.replicas
+    surge = scaled(new.spec.rollout_strategy.rolling_update_configuration.max_surge, replicas, up=True) or 0
+    return max(0, replicas + min(max(surge, 0), replicas) - 1)
 
 
 def _size_faults(new: LeaderWorkerSet) -> Iterator[Fault]:
@@ -107,6 +117,26 @@ def _sub_group_faults(new: LeaderWorkerSet) -> Iterator[Fault]:
     if topology:
         field = f"metadata.annotations.{LWS_SUB_GROUP_EXCLUSIVE_TOPOLOGY}"
         yield invalid(field, topology, "cannot have subgroup-exclusive-topology without subGroupSize set")
+
+
+def _budget_faults(new: LeaderWorkerSet) -> Iterator[Fault]:
+    text = new.metadata.annotation(DISRUPTION_BUDGET)
+    if text and evictable_pods(text, 1) is None:
+        want = 'must be how many pods of a group may be evicted at a time, as "1", or a percentage, as "25%"'
+        yield invalid(f"metadata.annotations.{DISRUPTION_BUDGET}", text, want)
+
+
+def _topology_warnings(new: LeaderWorkerSet) -> Iterator[Fault]:
+    template, topology = new.spec.leader_worker_template, new.metadata.annotation(LWS_EXCLUSIVE_TOPOLOGY)
+    policy = template.sub_group_policy
+    if not topology or policy is None or not policy.sub_group_size:
+        return
+    is_same = topology == new.metadata.annotation(LWS_SUB_GROUP_EXCLUSIVE_TOPOLOGY)
+    count = sub_group_count(template.size, policy.sub_group_size)
+    if is_same and count > 1:
+        field = f"metadata.annotations.{LWS_SUB_GROUP_EXCLUSIVE_TOPOLOGY}"
+        text = f"{count} sub-groups cannot have a {topology} each inside the one of their group: name a lower level"
+        yield Fault(field, text, Cause.IMPOSSIBLE)
 
 
 def _policy_faults(policy: SubGroupPolicy, size: int) -> Iterator[Fault]:

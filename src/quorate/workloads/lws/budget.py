@@ -6,14 +6,11 @@ budget is written as what must stay available, because what a LeaderWorkerSet sc
 API server cannot tell how many pods there should be.
 """
 
-import re
-
 from quorate.api import labels
 from quorate.api.meta import Json
+from quorate.rules.evictable import evictable_pods
 from quorate.workloads.lws.blueprint import Blueprint
 from quorate.workloads.lws.names import leader_name
-
-_AMOUNT = re.compile(r"(\d+)(%?)")
 
 
 def budget_of(blueprint: Blueprint, group: int) -> Json | None:
@@ -37,12 +34,3 @@ def budget_of(blueprint: Blueprint, group: int) -> Json | None:
             },
         },
     }
-
-
-def evictable_pods(text: str, size: int) -> int | None:
-    """How many pods of a group of this size the annotation lets go; `None` if it says no such amount."""
-    found = _AMOUNT.fullmatch(text.strip())
-    if found is None:
-        return None
-    amount = int(found[1])
-    return min(size, size * min(amount, 100) // 100 if found[2] else amount)
