@@ -3,7 +3,7 @@
 1. Nothing is taken unless the whole step of the taker then fits.
 2. Units are taken in the order they are drawn; of the shortest run of draws that makes room, every unit whose
    seats the taker does not use is left alone, then every unit without which a place is found all the same.
-3. A unit of a gang is left alone only together with the later units of that gang.
+3. A unit is left alone only where that leaves its gang whole as far as it was.
 """
 
 from collections import Counter
@@ -20,6 +20,7 @@ from quorate.scheduling.pool import Unit
 from quorate.scheduling.snapshot import State
 from quorate.scheduling.spare import joined
 from quorate.scheduling.trial import Trial
+from quorate.scheduling.victims import Absence
 
 # Units that are tried one by one for being spared by another placement; beyond that the arithmetic decides.
 SPARED_BY_SEARCH = 64
@@ -176,9 +177,10 @@ def _spared(cycle: Cycle, taker: int, scout: Trial, room: Room) -> Room:
     """Leave alone, one by one, those without whom another placement is found; all are gone in `scout`."""
     assert room.attempt.goal is not None, "a draft is found for a step"
     count = spare.Count(scout, room.attempt.goal)
-    units = list(room.units)
-    last = {unit.gang: at for at, unit in enumerate(units)}
-    for unit in [units[at] for at in sorted(last.values())][:SPARED_BY_SEARCH]:
+    absence = Absence(cycle.trial, joined(room.units))
+    for unit in _last_first(room.units)[:SPARED_BY_SEARCH]:
+        if not absence.may_stay(unit.pods):
+            continue
         if count.needs(cycle.trial.node[unit.pods].astype(np.int64), unit.pods):
             continue
         fewer = [other for other in room.units if other is not unit]
@@ -186,4 +188,11 @@ def _spared(cycle: Cycle, taker: int, scout: Trial, room: Room) -> Room:
         if found.draft is not None and found.goal is not None:
             room = Room(tuple(fewer), found)
             count = spare.Count(without(cycle.trial, fewer), found.goal)
+            absence.keep(unit.pods)
     return room
+
+
+def _last_first(units: Sequence[Unit]) -> list[Unit]:
+    """The last unit of each gang, then the others: what was drawn late is missed most."""
+    last = {unit.gang: at for at, unit in enumerate(units)}
+    return sorted(units, key=lambda unit: units[last[unit.gang]] is not unit)

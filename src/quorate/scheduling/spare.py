@@ -14,16 +14,19 @@ from quorate.scheduling.placement import Search
 from quorate.scheduling.pool import Unit
 from quorate.scheduling.snapshot import NONE, Ints
 from quorate.scheduling.trial import Trial, distinct
+from quorate.scheduling.victims import Absence
 
 
 def used(trial: Trial, draft: Draft, units: Sequence[Unit]) -> list[Unit]:
     """The units whose seats the draft needs; the last drawn are the first to be left alone."""
-    left = _Left(trial, joined(units), *growth.seats(trial, draft))
+    gone = joined(units)
+    left = _Left(trial, gone, *growth.seats(trial, draft))
+    absence = Absence(trial, gone)
     kept: list[Unit] = []
-    needed: set[int] = set()
     for unit in reversed(units):
-        if unit.gang in needed or not left.takes_back(unit.pods):
-            needed.add(unit.gang)
+        if absence.may_stay(unit.pods) and left.takes_back(unit.pods):
+            absence.keep(unit.pods)
+        else:
             kept.append(unit)
     return kept[::-1]
 

@@ -7,6 +7,9 @@ The meaning is that of `rules.tree.next_victim` (a test holds the two together);
 3. Members go in the reverse of the order in which they came: last leaf first, last member first.
 """
 
+from collections import Counter
+from collections.abc import Iterator
+
 import numpy as np
 
 from quorate.scheduling.gang import is_satisfied
@@ -91,3 +94,41 @@ def _depth(trial: Trial, group: int) -> int:
     while row != NONE:
         depth, row = depth + 1, int(trial.snapshot.groups.parent[row])
     return depth
+
+
+class Absence:
+    """What is gone from gangs, and who may stay after all: no group that held may be left with too few."""
+
+    def __init__(self, trial: Trial, gone: Ints) -> None:
+        self._trial = trial
+        self._lost: dict[int, dict[int, int]] = {}  # by gang, by group
+        pods = trial.snapshot.pods
+        for (gang, leaf), count in Counter(
+            zip(pods.gang[gone].tolist(), pods.leaf[gone].tolist(), strict=True)
+        ).items():
+            self._add(self._lost.setdefault(gang, {}), leaf, -count)
+
+    def may_stay(self, pods: Ints) -> bool:
+        """Whether these of one gang could stay, the others gone."""
+        lost, trial = self._with(pods), self._trial
+        rows = {row for leaf in np.unique(trial.snapshot.pods.leaf[pods]) for row in self._upward(leaf)}
+        return all(is_satisfied(trial, row, lost) or not is_satisfied(trial, row) for row in rows)
+
+    def keep(self, pods: Ints) -> None:
+        self._lost[int(self._trial.snapshot.pods.gang[pods[0]])] = self._with(pods)
+
+    def _with(self, pods: Ints) -> dict[int, int]:
+        lost = dict(self._lost[int(self._trial.snapshot.pods.gang[pods[0]])])
+        for leaf, count in Counter(self._trial.snapshot.pods.leaf[pods].tolist()).items():
+            self._add(lost, leaf, count)
+        return lost
+
+    def _add(self, lost: dict[int, int], leaf: int, count: int) -> None:
+        for row in self._upward(leaf):
+            lost[row] = lost.get(row, 0) + count
+
+    def _upward(self, leaf: int) -> Iterator[int]:
+        row = int(leaf)
+        while row != NONE:
+            yield row
+            row = int(self._trial.snapshot.groups.parent[row])
