@@ -32,6 +32,8 @@ TABLE: tuple[tuple[str, str, str, str, str], ...] = (
     ("kai", "podset", ANY, "kai_units_rules", "rules of leaves"),
     ("kai", "podgroup_info", ANY, "kai_units_rules", "facts of PodGroups"),
     ("kai", "subgroup_order", ANY, "kai_units_rules", "order of groups"),
+    ("kai", "elastic_job_order", ANY, "kai_units_world", "order of gangs"),
+    ("kai", "proportion", ANY, "kai_units_world", "shares of a cluster"),
     ("kai", "topology_common", ANY, "kai_units_topology", "topologies"),
     ("kai", "topology_job_filtering", ANY, "kai_units_topology", "topologies"),
     ("kai", "topology_node_scoring", ANY, "kai_units_topology", "topologies"),

@@ -31,6 +31,8 @@ def run(case: Case, file: Json) -> Outcome:
         "fit_errors": _findings,
         "args": _shortage,
     }
+    if "pod_sets" in case.get("job", {}):
+        return _job_gate(case)
     if "expect_s" in case:
         return _min_runtime(case, file)
     table = next((table for field, table in tables.items() if field in case), None)
@@ -68,6 +70,25 @@ def _gate(case: Case) -> Outcome:
         protected = None
     stop = gates.check(accounts, shares, names.index(case["job"]["queue"]), requested, protected=protected)
     return passed() if (stop is None) == case["expected_result"] else failed(f"gate says {stop}")
+
+
+def _job_gate(case: Case) -> Outcome:
+    """A gate that is asked with the pods of a whole job."""
+    pods = [
+        pod
+        for leaf in case["job"]["pod_sets"].values()
+        for pod in list(leaf["pods"].values())[: leaf["min"]]
+        if pod["status"] == "Pending"
+    ]
+    if any(pod.get("gpu_requirement", {}).get("gpu_memory") for pod in pods):
+        return unsupported("gpu_memory")
+    vectors = [{**pod.get("res_req_vector", {}), **pod.get("gpu_requirement", {})} for pod in pods]
+    asked = {
+        "cpu_milli": sum(one.get("milli_cpu", 0) for one in vectors),
+        "memory_bytes": sum(one.get("memory", 0) for one in vectors),
+        "gpu": sum(one.get("gpus", 0) for one in vectors),
+    }
+    return _gate({**case, "requested_share": asked})
 
 
 def _allocatable(case: Case) -> Outcome:

@@ -1,15 +1,18 @@
 """KAI's unit tables on PodGroups and their trees, run on `quorate.rules`."""
 
+import math
 from collections.abc import Callable
 from typing import Any
 
 import msgspec
 
+from quorate.api.duration import seconds
 from quorate.api.podgroup import PodGroupSpec, SubGroup
 from quorate.rules import tree as rules
 from quorate.rules.preemptibility import Claim, Preemptibility, resolve
 from quorate.rules.tree import ROOT, Tree, TreeError
 from quorate.rules.validity import Cause, validate
+from quorate.scheduling.encode.gangs import epoch
 from tests.cases.deviations import Mismatch, explain
 from tests.cases.outcome import Outcome, deviating, failed, passed, unsupported
 
@@ -139,6 +142,54 @@ def _allocatable(case: Json) -> Outcome:
     return _compared(case, live["a"] - active["a"], case["want"], "tasks_to_allocate")
 
 
+def _queued(case: Json) -> Outcome:
+    """So many of the waiting members, in their order."""
+    leaf = {"name": "a", "min": 0, "pods": [{"status": "Pending"} for _ in case["pod_names"]]}
+    tree, active, live = _built({"podsets": [leaf], "min_subgroup": 0})
+    taken: list[str] = []
+    while len(taken) < case["max_num_tasks"] and (unit := rules.next_unit(tree, active, live)):
+        taken.append(case["pod_names"][active["a"]])
+        active = {"a": active["a"] + unit.members["a"]}
+    return _compared(case, taken, case["want_tasks"] or [], "tasks_to_allocate")
+
+
+def _queue(case: Json) -> Outcome:
+    """Members that want a node; in a trial, evicted ones are looked for a place again."""
+    wanted = {"Pending"} if case["is_real_allocation"] else {"Pending", "Releasing"}
+    waiting = [task["name"] for task in case["tasks"] if task["status"] in wanted]
+    pods = [{"status": "Pending" if task["name"] in waiting else task["status"]} for task in case["tasks"]]
+    _, active, live = _built({"podsets": [{"name": "a", "min": 1, "pods": pods}]})
+    first = waiting[0] if waiting else None
+    got = (live["a"] - active["a"], first)
+    return _compared(case, got, (case["want_len"], case.get("want_first_task_name")), "tasks_to_allocate")
+
+
+def _count_pending(case: Json) -> Outcome:
+    tasks = [
+        one for leaf in (case["job"].get("pod_sets") or {}).values() for one in leaf.get("pods", {}).values()
+    ]
+    _, active, live = _built({"podsets": [{"name": "a", "min": 1, "pods": tasks}]})
+    return _compared(case, live["a"] - active["a"], case["expected"], "podgroup_info")
+
+
+def _noted(case: Json) -> Outcome:
+    """A note of the past that cannot be read counts as none."""
+    found = epoch(case["annotation"] or "", math.nan)
+    return _compared(case, None if math.isnan(found) else found, _moment(case["expected"]), "podgroup_info")
+
+
+def _delay(case: Json) -> Outcome:
+    """When a gang may cause evictions, where that is later than its coming."""
+    stated = ((case["pod_group"] or {}).get("spec") or {}).get("preemption_delay") or {}
+    duration = stated.get("duration", 0) if isinstance(stated, dict) else stated
+    ends = duration if isinstance(duration, int) else seconds(str(duration))
+    return _compared(case, ends or None, _moment(case["expected_end"]), "podgroup_info")
+
+
+def _moment(wanted: object) -> object:
+    return epoch(wanted, math.nan) if isinstance(wanted, str) else wanted
+
+
 def _leaf(case: Json) -> Outcome:
     # The table of elastic leaves says nowhere that its leaves have a minimum of two.
     minimum = case.get("min_available", 2)
@@ -240,4 +291,9 @@ TABLES: dict[str, Callable[[Json], Outcome]] = {
     "TestGetNumActiveAllocatedTasks": _leaf,
     "TestSetPodGroupMinMember": _default_minimum,
     "TestSubGroupOrderFn": _order,
+    "Test_getTasksFromQueue": _queued,
+    "Test_getTasksPriorityQueue": _queue,
+    "TestPodGroupInfo_GetNumPendingTasks": _count_pending,
+    "TestSetPodGroupLastEvictionTimestamp": _noted,
+    "TestPreemptionDelayEnd": _delay,
 }

@@ -29,7 +29,7 @@ def run(case: Json, file: Json) -> Outcome:
 
 
 def _is_part(case: Json) -> Outcome:
-    nodes = [_node("n", labels=case["labels"])]
+    nodes = [node_of("n", labels=case["labels"])]
     snapshot = _world(nodes, case.get("levels", LEVELS)).encoder.snapshot(NOW)
     return _compared(bool((snapshot.levels[-1].of_node != NONE).all()), case["expected"])
 
@@ -37,7 +37,7 @@ def _is_part(case: Json) -> Outcome:
 def _lowest_common(case: Json) -> Outcome:
     """The deepest level at which all nodes of the topology share a domain."""
     metas = [one["node"]["object_meta"] for one in case["nodes"].values()]
-    nodes = [_node(meta["name"], labels=meta.get("labels", {})) for meta in metas]
+    nodes = [node_of(meta["name"], labels=meta.get("labels", {})) for meta in metas]
     snapshot = _world(nodes, case.get("levels", LEVELS)).encoder.snapshot(NOW)
     inside = np.flatnonzero(snapshot.levels[-1].of_node != NONE)
     shared = [level for level in snapshot.levels if len(np.unique(level.of_node[inside])) == 1]
@@ -54,7 +54,7 @@ def _levels(case: Json) -> Outcome:
     stated = case["sub_group_set"]["constraint"]
     job = _job([{"state": "Pending"}], constraint={**_constraint(stated), "topology": "t"})
     labels = dict.fromkeys(names, "x")
-    snapshot = _world([_node("n", labels=labels)], names, name="t", jobs=[job]).encoder.snapshot(NOW)
+    snapshot = _world([node_of("n", labels=labels)], names, name="t", jobs=[job]).encoder.snapshot(NOW)
     is_asked = bool(stated.get("required_level") or stated.get("preferred_level"))
     tried = topology.tried_levels(snapshot, 0) if is_asked else []
     is_known = not any("topologyConstraint" in problem.message for problem in snapshot.problems)
@@ -95,7 +95,7 @@ def _domains_of_level(case: Json) -> Outcome:
     if case["level"] not in names:
         return _compared(0, case["expected_count"])
     labels = [path for level, path in _walk(case["root"]) if level == names[-1]]
-    nodes = [_node(f"n{at}", labels=path) for at, path in enumerate(labels)]
+    nodes = [node_of(f"n{at}", labels=path) for at, path in enumerate(labels)]
     level = _level(_world(nodes, names).encoder.snapshot(NOW), case["level"])
     last = sorted(domain.rpartition("/")[2] for domain in level.domains)
     want = (case["expected_count"], sorted(case.get("expected_i_ds") or last))
@@ -110,7 +110,7 @@ def _sorted_tree(case: Json) -> Outcome:
     asked = case["tasks_resources"]
     amounts = {"gpus": asked["gpus"], "cpu_cores": asked["milli_cpu"] / 1000, "memory_bytes": asked["memory"]}
     nodes = [
-        _node(child["id"], labels={root["level"]: root["id"], child["level"]: child["id"]}, **_offer(child))
+        node_of(child["id"], labels={root["level"]: root["id"], child["level"]: child["id"]}, **_offer(child))
         for child in children
     ]
     job = _job([{"state": "Pending"}], each=amounts)
@@ -155,7 +155,7 @@ def _pictured(case: Json) -> World:
             "cpu_cores": one["cpu_millis"] / 1000,
             "max_pods": one["max_task_num"],
         }
-        nodes.append(_node(name, labels=labels, **offer))
+        nodes.append(node_of(name, labels=labels, **offer))
     job = case["job"]
     each = {"cpu_cores": job.get("required_cp_us_per_task", 0) / 1000}
     tasks = [{**task, "gpus": task.get("required_gp_us", 0)} for task in job["tasks"]]
@@ -189,7 +189,7 @@ def _job(tasks: list[Json], *, each: Json | None = None, constraint: Json | None
     }
 
 
-def _node(name: str, *, labels: Json, **offer: float) -> Json:
+def node_of(name: str, *, labels: Json, **offer: float) -> Json:
     return {"name": name, "gpus": 8, "cpu_cores": 8, "memory_bytes": 10**9, "labels": labels, **offer}
 
 
