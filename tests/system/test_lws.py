@@ -1,5 +1,7 @@
 """LeaderWorkerSets as a user drives them with kubectl; the state of the world is what counts."""
 
+import json
+
 import pytest
 
 from tests.fakes.waiting import eventually
@@ -150,6 +152,20 @@ def test_a_worker_that_crashes_again_and_again_waits_and_is_shown(shell: Kubectl
     assert "group 0 used up its 1 recreations: a container of pod web-0-1 restarted" in trouble["message"]
     restarts = status(shell)["restarts"]
     assert [(one["group"], one["count"]) for one in restarts] == [(0, 1)]
+
+
+def test_a_name_that_is_taken_is_shown_until_it_is_free(shell: Kubectl) -> None:
+    taken = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "web-0-1"}, "spec": template()["spec"]}
+    shell.apply(json.dumps(taken))
+    shell.apply(web(replicas=1))
+    trouble = eventually(
+        lambda: condition(shell, "Degraded"), until=lambda seen: seen.get("status") == "True"
+    )
+    assert trouble["message"].startswith(f"Pod {shell.namespace}/web-0-1 cannot be made: ")
+    assert "already exists" in trouble["message"]
+    shell("delete", "pod", "web-0-1", "--wait=false")
+    available(shell)
+    assert condition(shell, "Degraded")["status"] == "False"
 
 
 def test_a_worker_that_restarts_is_left_alone_without_a_policy(shell: Kubectl) -> None:

@@ -14,12 +14,13 @@ from quorate.api.policy import POD_DISRUPTION_BUDGET, PodDisruptionBudget
 from quorate.api.storage import PERSISTENT_VOLUME_CLAIM, PersistentVolumeClaim
 from quorate.controllers.awaited import Awaited
 from quorate.controllers.runtime import Step
+from quorate.kube.apply import target_of
 from quorate.kube.cache import Cache, HasMetadata
 from quorate.kube.caches import Caches
 from quorate.kube.keys import Keys
-from quorate.kube.outcome import Result
+from quorate.kube.outcome import Outcome, Result, Written
 from quorate.kube.resources import Scope
-from quorate.plan import Ref
+from quorate.plan import Create, Ref
 from quorate.workloads.lws.reconcile import reconcile
 from quorate.workloads.lws.view import Children
 
@@ -54,6 +55,7 @@ class LeaderWorkerSets:
             lambda service: {*set_of(service), service.metadata.key}
         )
         self._awaited: Awaited[Name] = Awaited(self._look)
+        self._refused: dict[Name, str] = {}  # what the server would not make
         self._sets.subscribe(self._set_changed)
         for cache in children.values():
             cache.subscribe(self._child_changed)
@@ -61,9 +63,10 @@ class LeaderWorkerSets:
     async def reconcile(self, key: Name) -> Step:
         item = self._sets.get(*key)
         if item is None:
+            self._refused.pop(key, None)
             return Step()
         if self._awaited.is_open(key, time.monotonic()):
-            return Step(again_seconds=LOOK_SECONDS)
+            return Step(again_seconds=LOOK_SECONDS, only_waits=True)
         done = reconcile(item, self._children(key), time.time(), scheduler_name=self._scheduler_name)
         after = partial(self._written, key, self._awaited.versions(done.plan.changes), done.again_seconds)
         return Step(done.plan, after=after)
@@ -76,10 +79,16 @@ class LeaderWorkerSets:
             services=found[SERVICE],
             claims=found[PERSISTENT_VOLUME_CLAIM],
             budgets=found[POD_DISRUPTION_BUDGET],
+            refusal=self._refused.get(key, ""),
         )
 
     def _written(self, key: Name, versions: Any, again: float | None, result: Result) -> float | None:
         self._awaited.written(key, result, versions, time.monotonic())
+        refused = next((one for one in result.unmet if is_refused_creation(one)), None)
+        if refused is not None:
+            self._refused[key] = f"{target_of(refused.change)} cannot be made: {refused.message}"
+        else:
+            self._refused.pop(key, None)
         return again
 
     def _look(self, ref: Ref) -> ObjectMeta | None:
@@ -95,6 +104,11 @@ class LeaderWorkerSets:
             for name in set_of(child) if child is not None else ():
                 namespace, _, own = name.partition("/")
                 self.keys.add_after((namespace, own), BATCH_SECONDS)
+
+
+def is_refused_creation(one: Written) -> bool:
+    """The name is taken by an object of somebody else, or the server does not want the object."""
+    return isinstance(one.change, Create) and one.outcome in {Outcome.CONFLICT, Outcome.REFUSED}
 
 
 def set_of(child: HasMetadata) -> Iterable[str]:

@@ -36,13 +36,15 @@ class Step:
     """What a reconcile asks for: a plan, and when to look again even if nothing changes.
 
     `after` sees the outcomes and may say when to look again. What was not done brings the key back after its
-    back-off, unless the controller settles failures itself, in `after`.
+    back-off, unless the controller settles failures itself, in `after`. A step that only waits tried nothing:
+    failures before it still count.
     """
 
     plan: Plan = field(default_factory=Plan)
     again_seconds: float | None = None
     after: Callable[[Result], float | None] | None = None
     settles_failures: bool = False
+    only_waits: bool = False
 
 
 class Controller(Protocol[K]):
@@ -97,7 +99,10 @@ class Loop(Generic[K]):
         if result.unmet and not step.settles_failures:
             self._report(key, result)
             return self._failed(key)
-        self._keys.done(key)
+        if step.only_waits:
+            self._keys.rest(key)
+        else:
+            self._keys.done(key)
         if again is not None:
             self._keys.add_after(key, again)
         return "done"

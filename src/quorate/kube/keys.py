@@ -58,7 +58,7 @@ class Keys(Generic[K]):
         self._delayed[key] = loop.call_at(due, self._due, key)
 
     async def take(self) -> K:
-        """The next key, for one worker; `done` or `failed` must follow. Raises `Closed` after `close`."""
+        """The next key, for one worker; `done`, `failed` or `rest` must follow. Raises `Closed` after `close`."""
         while not self._waiting and not self._closed:
             self._arrival.clear()
             await self._arrival.wait()
@@ -72,6 +72,10 @@ class Keys(Generic[K]):
 
     def done(self, key: K) -> None:
         self._backoff.forget(key)
+        self._release(key)
+
+    def rest(self, key: K) -> None:
+        """Nothing was tried: it is neither a success nor a failure."""
         self._release(key)
 
     def failed(self, key: K) -> float:

@@ -5,7 +5,7 @@
 | Available | every wanted group is ready and of the newest revision |
 | UpdateInProgress | a group that the partition lets go is still of another revision |
 | Progressing | not available |
-| Degraded | a group keeps failing: it waits, or used its budget of recreations up |
+| Degraded | a group keeps failing and waits, or a pod cannot be made |
 
 Available excludes Progressing and UpdateInProgress. One that never held is absent.
 """
@@ -21,13 +21,14 @@ _EXCLUDED = {AVAILABLE: {PROGRESSING, UPDATING}, PROGRESSING: {AVAILABLE}, UPDAT
 
 
 class Counts(NamedTuple):
-    """Wanted groups; `held` are kept at an earlier revision by the partition."""
+    """Wanted groups; `held` are kept at an earlier revision by the partition, `old` are not yet updated."""
 
     wanted: int
     existing: int
     ready: int
     updated: int
     held: int
+    old: int
     fit: int
 
 
@@ -61,7 +62,7 @@ def _holding(counts: Counts, trouble: str) -> Iterator[Condition]:
     if counts.fit == counts.wanted:
         yield Condition(type=AVAILABLE, reason="AllGroupsReady", message="All replicas are ready")
     else:
-        if counts.updated + counts.held < counts.existing:
+        if counts.old:
             yield Condition(type=UPDATING, reason="GroupsUpdating", message="Rolling Upgrade is in progress")
         yield Condition(type=PROGRESSING, reason="GroupsProgressing", message=_progress(counts))
     if trouble:
@@ -69,7 +70,7 @@ def _holding(counts: Counts, trouble: str) -> Iterator[Condition]:
 
 
 def _progress(counts: Counts) -> str:
-    if counts.held and counts.ready == counts.wanted == counts.updated + counts.held:
+    if counts.held and counts.ready == counts.wanted and not counts.old:
         return f"{counts.held} groups are kept at an earlier revision by the partition"
     return "Replicas are progressing"
 

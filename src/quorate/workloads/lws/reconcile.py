@@ -85,7 +85,7 @@ def _planned(view: View, children: Children) -> Pass:
     cared = {index: tended(view, group, claims) for index, group in kept.items()}
     fresh = dict(_fresh(view))
     made = {**{index: view.history.of(group.revision) for index, group in kept.items()}, **fresh}
-    status = standing(view, cared)
+    status = standing(view, cared, children.refusal)
     changes: list[Change] = [*view.history.changes, *around(view, children, made)]
     for index in sorted(removed):
         changes += cleared(view.groups[index])

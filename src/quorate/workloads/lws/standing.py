@@ -1,6 +1,6 @@
 """The status of a set from its groups; groups beyond the wanted ones are not counted."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 from quorate.api import labels
 from quorate.api.lws import LEADER_WORKER_SET, GroupRestarts, LeaderWorkerSetStatus
@@ -9,16 +9,15 @@ from quorate.plan import Change
 from quorate.rules.statuschange import status_change
 from quorate.workloads.lws import restart
 from quorate.workloads.lws.conditions import DEGRADED, Counts, changed, conditions_of
-from quorate.workloads.lws.groups import Group
 from quorate.workloads.lws.tending import Tended
 from quorate.workloads.lws.view import View
 
 _MOST_TROUBLES = 5
 
 
-def standing(view: View, cared: Mapping[int, Tended]) -> Iterator[Change]:
+def standing(view: View, cared: Mapping[int, Tended], refusal: str) -> Iterator[Change]:
     """The write of the status where it differs, and an event for each condition that begins to hold."""
-    new = status_of(view, cared)
+    new = status_of(view, cared, refusal)
     change = status_change(LEADER_WORKER_SET, view.item, old=view.item.status, new=new)
     if change is None:
         return
@@ -29,18 +28,19 @@ def standing(view: View, cared: Mapping[int, Tended]) -> Iterator[Change]:
         yield view.said(condition.reason, told, is_warning=condition.type == DEGRADED)
 
 
-def status_of(view: View, cared: Mapping[int, Tended]) -> LeaderWorkerSetStatus:
+def status_of(view: View, cared: Mapping[int, Tended], refusal: str) -> LeaderWorkerSetStatus:
     counts = _counts(view)
     old = view.item.status
     generation = view.item.metadata.generation
     is_done = counts.fit == counts.wanted
+    trouble = _trouble([refusal, *(one.trouble for _, one in sorted(cared.items()))])
     return LeaderWorkerSetStatus(
         replicas=counts.existing,
         ready_replicas=counts.ready,
         updated_replicas=counts.updated,
         hpa_pod_selector=f"{labels.LWS_NAME}={view.item.metadata.name},{labels.LWS_WORKER_INDEX}=0",
         observed_generation=generation,
-        conditions=conditions_of(counts, _trouble(cared), old.conditions, generation, text(view.now)),
+        conditions=conditions_of(counts, trouble, old.conditions, generation, text(view.now)),
         current_revision=view.history.update if is_done else view.history.current,
         update_revision=view.history.update,
         restarts=_restarts(view, cared) or None,
@@ -49,30 +49,26 @@ def status_of(view: View, cared: Mapping[int, Tended]) -> LeaderWorkerSetStatus:
 
 
 def _counts(view: View) -> Counts:
+    newest = view.history.update
     wanted = [group for index in view.line.wanted if (group := view.groups.get(index)) and group.exists]
-    updated = [group for group in wanted if _is_updated(view, group) and len(group.pods) == group.size]
+    updated = [group for group in wanted if group.revision == newest and len(group.pods) == group.size]
+    below = set(view.line.wanted[: view.pace.partition])
+    other = [group.index in below for group in wanted if group.revision != newest]
     return Counts(
         wanted=view.pace.replicas,
         existing=len(wanted),
         ready=sum(group.is_ready for group in wanted),
         updated=len(updated),
-        held=sum(
-            not _is_updated(view, view.groups[index])
-            for index in view.line.wanted[: view.pace.partition]
-            if index in view.groups
-        ),
+        held=sum(other),
+        old=len(other) - sum(other),
         fit=sum(group.is_ready for group in updated),
     )
 
 
-def _is_updated(view: View, group: Group) -> bool:
-    return group.revision == view.history.update
-
-
-def _trouble(cared: Mapping[int, Tended]) -> str:
-    """Why groups that fail are not recreated now; without the seconds, which change all the time."""
-    found = [one.trouble for _, one in sorted(cared.items()) if one.trouble]
-    more = f"; and {len(found) - _MOST_TROUBLES} more groups" if len(found) > _MOST_TROUBLES else ""
+def _trouble(said: Iterable[str]) -> str:
+    """What is wrong and stays so until somebody helps or a back-off ends; times are points, not spans."""
+    found = [text for text in said if text]
+    more = f"; and {len(found) - _MOST_TROUBLES} more" if len(found) > _MOST_TROUBLES else ""
     return "; ".join(found[:_MOST_TROUBLES]) + more
 
 

@@ -18,13 +18,17 @@ from quorate.workloads.lws.scaling import Line
 
 @dataclass(frozen=True, slots=True)
 class Children:
-    """What carries the set's name, its own and others'; Services by name, whoever they are of."""
+    """What carries the set's name, its own and others'; Services by name, whoever they are of.
+
+    `refusal` says what the API server would not make in the pass before.
+    """
 
     pods: Sequence[Pod] = ()
     revisions: Sequence[ControllerRevision] = ()
     services: Sequence[Object] = ()
     claims: Sequence[PersistentVolumeClaim] = ()
     budgets: Sequence[PodDisruptionBudget] = ()
+    refusal: str = ""
 
 
 @dataclass(frozen=True, slots=True)
