@@ -137,9 +137,9 @@ def explore(replicas: int, places: int) -> int:
     return states
 
 
-@pytest.mark.parametrize("replicas", range(4))
-def test_every_rollout_of_small_sets_ends_and_keeps_its_bounds(replicas: int) -> None:
-    assert explore(replicas, places=3) > 100
+@pytest.mark.parametrize(("replicas", "places"), [(0, 3), (1, 3), (2, 3), (3, 2)])
+def test_every_rollout_of_small_sets_ends_and_keeps_its_bounds(replicas: int, places: int) -> None:
+    assert explore(replicas, places) > 100
 
 
 @pytest.mark.nightly
