@@ -5,6 +5,7 @@ It looks at all pods again and again, which is enough for a test cluster.
 """
 
 import asyncio
+import contextlib
 import sys
 import time
 from collections.abc import AsyncIterator
@@ -16,7 +17,7 @@ from quorate.api.core import LEASE, NODE, POD
 from quorate.api.meta import Json, Kind
 from quorate.embedded.nodes import node_shapes, nodes_of
 from quorate.kube.client import Client
-from quorate.kube.errors import KubeError
+from quorate.kube.errors import KubeError, NotFound
 from quorate.kube.kubeconfig import connect
 from quorate.kube.resources import (
     Scope,
@@ -27,8 +28,9 @@ from quorate.kube.resources import (
 )
 from quorate.plan import Apply, Delete, Ref, SetStatus
 from quorate.workloads.builtin import podstatus
-from quorate.workloads.builtin.fakery import behaviour
-from quorate.workloads.builtin.instants import epoch, rfc3339
+from quorate.workloads.builtin.fakery import Behaviour, behaviour
+from quorate.workloads.builtin.instants import rfc3339
+from quorate.workloads.builtin.pods import is_finished, is_ready, restarts
 
 LOOK_SECONDS = 0.2
 BEAT_SECONDS = 10.0
@@ -40,7 +42,7 @@ class Kubelets:
     def __init__(self, client: Client, nodes: list[Json]) -> None:
         self._client = client
         self._nodes = {node["metadata"]["name"]: node for node in nodes}
-        self._seen: dict[str, float] = {}
+        self._runs: dict[str, _Run] = {}
         self._beat = 0.0
 
     async def run(self) -> None:
@@ -50,7 +52,8 @@ class Kubelets:
             try:
                 await self._heartbeat()
                 async for pod in self._pods():
-                    await self._look(pod)
+                    with contextlib.suppress(NotFound):  # somebody else was faster
+                        await self._look(pod)
             except KubeError as error:
                 print(f"kubelet: {error}", file=sys.stderr, flush=True)
             await asyncio.sleep(LOOK_SECONDS)
@@ -95,26 +98,56 @@ class Kubelets:
         meta, now = pod["metadata"], time.time()
         ref = Ref(kind=POD, name=meta["name"], namespace=meta["namespace"], uid=meta["uid"])
         if meta.get("deletionTimestamp"):
+            await self._stop(pod, ref)
+        elif not is_finished(pod):
+            status = self._next(pod, now)
+            if status is not None:
+                await self._client.send(status_request(SetStatus(target=ref, status=status)))
+
+    async def _stop(self, pod: Json, ref: Ref) -> None:
+        if pod["metadata"].get("finalizers") and not is_finished(pod):
+            # somebody wants to see how it ended before the object goes
+            ended = podstatus.ended(pod, 143, time.time())
+            await self._client.send(status_request(SetStatus(target=ref, status=ended)))
+        if pod["metadata"].get("deletionGracePeriodSeconds") or not pod["metadata"].get("finalizers"):
             await self._client.send(delete_request(Delete(target=ref, grace_seconds=0)))
-            return
-        status = self._next(pod, now)
-        if status is not None:
-            await self._client.send(status_request(SetStatus(target=ref, status=status)))
 
     def _next(self, pod: Json, now: float) -> Json | None:
         """The status that is due, if it is another than the pod has."""
         acts = behaviour(pod, START_SECONDS)
-        seen = self._seen.setdefault(pod["metadata"]["uid"], now)
-        phase = pod.get("status", {}).get("phase", "Pending")
-        if phase == "Pending" and now >= seen + acts.start:
-            address = podstatus.Address(
-                "172.16.0.1", f"10.64.{len(self._seen) // 250}.{len(self._seen) % 250 + 1}"
+        run = self._runs.setdefault(pod["metadata"]["uid"], _Run(len(self._runs), now + acts.start))
+        if pod.get("status", {}).get("phase", "Pending") == "Pending":
+            return (
+                podstatus.running(pod, run.address, now, ready=not acts.ready) if now >= run.begin else None
             )
-            return podstatus.running(pod, address, now, ready=not acts.ready)
-        if phase != "Running" or acts.run is None:
+        if acts.run is not None and now >= run.begin + acts.run:
+            return self._end(pod, run, acts, now)
+        if not is_ready(pod) and now >= run.begin + acts.ready:
+            return podstatus.running(pod, run.address, now, ready=True, restarts=restarts(pod))
+        return None
+
+    def _end(self, pod: Json, run: "_Run", acts: Behaviour, now: float) -> Json | None:
+        """It ends for good, or runs again as its restart policy says: at once, then ever later."""
+        policy = pod["spec"].get("restartPolicy", "Always")
+        if policy == "Never" or (policy == "OnFailure" and not acts.exit_code):
+            return podstatus.ended(pod, acts.exit_code, now)
+        again = restarts(pod)
+        delay = 10.0 * 2 ** (again - 1) if again else 0.0
+        if now < run.begin + (acts.run or 0.0) + delay and is_ready(pod):
+            return podstatus.backing_off(pod, acts.exit_code, delay, now)
+        if now < run.begin + (acts.run or 0.0) + delay:
             return None
-        started = epoch(pod["status"]["startTime"])
-        return podstatus.ended(pod, acts.exit_code, now) if now >= started + acts.run else None
+        run.begin = now
+        ended = {**pod, "status": podstatus.ended(pod, acts.exit_code, now)}
+        return podstatus.running(ended, run.address, now, ready=True, restarts=again + 1)
+
+
+class _Run:
+    """A pod's place among those seen, which makes its address, and when its containers begin (again)."""
+
+    def __init__(self, place: int, begin: float) -> None:
+        self.address = podstatus.Address("172.16.0.1", f"10.64.{place // 250}.{place % 250 + 1}")
+        self.begin = begin
 
 
 async def serve(kubeconfig: str, shapes: str) -> None:

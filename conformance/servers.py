@@ -1,4 +1,4 @@
-"""A real control plane on loopback: etcd, kube-apiserver and kube-controller-manager,.
+"""A real control plane on loopback: etcd, kube-apiserver and kube-controller-manager.
 
 `control_plane()` starts them, waits until they are ready and hands out the kubeconfig; leaving it ends them.
 """
@@ -54,12 +54,16 @@ class Server:
 
 
 @contextlib.contextmanager
-def control_plane(programs: Programs, *, has_controllers: bool = True) -> Iterator[Path]:
-    """The kubeconfig of a running control plane; without controllers only what a request does is seen."""
+def control_plane(programs: Programs, prepare: Callable[[Path], None] = lambda _: None) -> Iterator[Path]:
+    """The kubeconfig of a running control plane.
+
+    What `prepare` installs is there before kube-controller-manager starts, which looks for new kinds only twice a
+    minute.
+    """
     with tempfile.TemporaryDirectory(prefix="conformance-") as name, contextlib.ExitStack() as running:
         folder = Path(name)
         credentials = pki.create(folder / "pki")
-        etcd_port, api_port = _free_port(), _free_port()
+        etcd_port, api_port = free_port(), free_port()
         etcd = Server("etcd", _etcd(programs, folder, etcd_port), folder)
         running.callback(etcd.stop)
         etcd.wait_until(lambda: _answers(f"http://127.0.0.1:{etcd_port}/health"))
@@ -69,16 +73,16 @@ def control_plane(programs: Programs, *, has_controllers: bool = True) -> Iterat
         context.load_cert_chain(credentials.path("admin.crt"), credentials.path("admin.key"))
         apiserver.wait_until(lambda: _answers(f"https://127.0.0.1:{api_port}/readyz", context))
         kubeconfig = pki.kubeconfig(credentials, api_port)
-        if has_controllers:
-            command = _controller_manager(programs, credentials, kubeconfig)
-            running.callback(Server("kube-controller-manager", command, folder).stop)
-            account = f"https://127.0.0.1:{api_port}/api/v1/namespaces/default/serviceaccounts/default"
-            apiserver.wait_until(lambda: _answers(account, context))
+        prepare(kubeconfig)
+        command = _controller_manager(programs, credentials, kubeconfig)
+        running.callback(Server("kube-controller-manager", command, folder).stop)
+        account = f"https://127.0.0.1:{api_port}/api/v1/namespaces/default/serviceaccounts/default"
+        apiserver.wait_until(lambda: _answers(account, context))
         yield kubeconfig
 
 
 def _etcd(programs: Programs, folder: Path, port: int) -> list[str]:
-    client, peer = f"http://127.0.0.1:{port}", f"http://127.0.0.1:{_free_port()}"
+    client, peer = f"http://127.0.0.1:{port}", f"http://127.0.0.1:{free_port()}"
     return [
         str(programs.etcd),
         f"--data-dir={folder / 'etcd'}",
@@ -133,7 +137,7 @@ def _answers(url: str, context: ssl.SSLContext | None = None) -> bool:
         return False
 
 
-def _free_port() -> int:
+def free_port() -> int:
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port: int = probe.getsockname()[1]

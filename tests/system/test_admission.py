@@ -4,7 +4,6 @@ import pytest
 
 from tests.fakes.waiting import eventually
 from tests.kubectl import Kubectl
-from tests.system.cluster import Cluster
 
 GANG = "apiVersion: scheduling.run.ai/v2alpha2\nkind: PodGroup\nmetadata: {{name: gang}}\nspec: {spec}\n"
 QUEUE = "apiVersion: scheduling.run.ai/v2\nkind: Queue\nmetadata: {{name: {name}}}\nspec: {spec}\n"
@@ -14,9 +13,9 @@ OPEN = (
 
 
 @pytest.fixture(autouse=True)
-def _judged(cluster: Cluster) -> None:
-    if not cluster.is_embedded:
-        pytest.skip("the webhook of the other cluster is installed by whoever runs it")
+def _judged(shell: Kubectl) -> None:
+    if shell.run("get", "validatingwebhookconfiguration", "quorate").code:
+        pytest.skip("nobody installed our webhook on this cluster")
 
 
 def test_a_tree_that_is_none_is_refused_at_its_field(shell: Kubectl) -> None:
