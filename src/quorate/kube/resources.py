@@ -9,6 +9,7 @@ from urllib.parse import urlencode
 
 import msgspec
 
+from quorate.api.apps import CONTROLLER_REVISION
 from quorate.api.meta import Json, Kind, Wire
 from quorate.kube.client import APPLY_PATCH, JSON, MERGE_PATCH, Client, Request
 from quorate.kube.errors import AnswerUnreadable
@@ -145,8 +146,23 @@ def evict_request(change: Evict) -> Request:
 
 def create_request(change: Create) -> Request:
     target = change.target
-    request = write("create", target, named(target, change.body), query=MANAGED)
+    body = named(target, change.body)
+    request = write("create", target, body, query=MANAGED)
+    if target.kind == CONTROLLER_REVISION:
+        request = msgspec.structs.replace(request, body=as_go(body))
     return msgspec.structs.replace(request, path=target.kind.path(target.namespace))
+
+
+def as_go(body: Json) -> bytes:
+    """The bytes that Go makes of a tree.
+
+    An API server keeps the data of a ControllerRevision as it was sent, writes it anew in Go's way on any patch, and
+    takes the difference for a change of what is immutable; the garbage collector then cannot orphan it.
+    """
+    encoded = msgspec.json.encode(body, order="sorted")
+    for character in b"<>&":
+        encoded = encoded.replace(bytes([character]), b"\\u%04x" % character)
+    return encoded
 
 
 def apply_request(change: Apply) -> Request:
