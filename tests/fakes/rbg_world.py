@@ -174,7 +174,10 @@ class World:
             found[index] = msgspec.convert(msgspec.to_builtins(fresh), Instance)
 
     def _schedule(self) -> None:
-        """Bound instances get ready; a composite that has none on a node starts whole, one that has, alone."""
+        """Bound instances get ready; a composite that has none on a node starts whole, one that has, alone.
+
+        The last segment finds its seats first, which is the order that serves the others worst.
+        """
         for name, found in self.instances.items():
             for index, one in found.items():
                 one.ready = one.bound and (name.removeprefix("g-"), index) not in self.stuck
@@ -186,7 +189,7 @@ class World:
                 alone = f"{name}-{index}"
                 of = f"{notes[labels.SEGMENTS_OF]}-segment-{index // size + 1}" if len(notes) > 2 else alone
                 composites.setdefault(of, []).append(one)
-        for of, members in composites.items():
+        for of, members in reversed(composites.items()):
             self._start(of, members)
 
     def _start(self, of: str, members: list[Instance]) -> None:

@@ -101,6 +101,21 @@ def test_a_segment_that_never_started_does_not_hold_the_rollout() -> None:
     assert world.ready("a") == 2
 
 
+def test_a_segment_without_room_does_not_take_the_seats_that_an_update_leaves() -> None:
+    """While both roles of segment 1 are replaced, there would be room for the three pods of segment 2."""
+    world = World([role("a", 4), role("b", 2)], placed({"a": 2, "b": 1}), room=5)
+    world.settle()
+    assert (world.bound("a"), world.bound("b")) == ([0, 1], [0])
+    world.roles = [role("a", 4, image="2"), role("b", 2, image="2")]
+    world.settle()
+    assert (world.bound("a"), world.bound("b")) == ([0, 1], [0])
+    assert len({one.revision for name in ("g-a", "g-b") for one in world.instances[name].values()}) == 2
+    assert world.minimum(2) == 3
+    world.room = 6
+    world.settle()
+    assert (world.ready("a"), world.ready("b")) == (4, 2)
+
+
 def test_a_paused_group_keeps_its_pods() -> None:
     world = World([role("a", 2), role("b", 2)], placed({"a": 1, "b": 1}))
     world.settle()

@@ -2,12 +2,13 @@
 
 A composite asks for exactly the instances that its roles may have now, so it never waits for one that nobody
 makes. It gates the start; that a segment has started is written on it, for those who must tell a segment that
-never started from one that is being replaced.
+never started from one that is being replaced. While segments that run are updated, one that has found no room for
+a while may not start: the seats that an update leaves for a moment are not for it.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from quorate.api import labels
+from quorate.api import labels, timestamps
 from quorate.api.composite import COMPOSITE_POD_GROUP
 from quorate.api.meta import Json, Object
 from quorate.api.rbgcoordination import SegmentTopologyAffinity
@@ -17,26 +18,53 @@ from quorate.workloads.rbg.group import Group
 from quorate.workloads.rbg.objects import owned
 from quorate.workloads.rbg.placing import Held, Targets
 from quorate.workloads.segmentgangs import Segment, Team, segments
+from quorate.workloads.segmentrollout import SegmentUpdate
 
 STARTED = "quorate.dev/started"
+HELD = "quorate.dev/held"
+PATIENCE_SECONDS = 10
 REQUIRE, PREFER, BEST_EFFORT = "RequireSegmentAffinity", "PreferSegmentAffinity", "BestEffort"
 
 Found = Mapping[str, Object]
 
 
 def composites(
-    group: Group, targets: Targets, held: Mapping[str, Held], surges: Mapping[str, int], found: Found
+    group: Group,
+    targets: Targets,
+    held: Mapping[str, Held],
+    updates: Mapping[str, SegmentUpdate],
+    found: Found,
+    now: float,
 ) -> Iterator[Apply]:
-    """`surges` are the extra instances by role while they roll: beyond the last segment they start freely."""
+    """Extra instances of a role that rolls are beyond the last segment, and start freely."""
     for team in targets.teams:
         beginning = beginning_in(group, targets.teams, team)
         made = list(segments(team, targets.replicas))
-        room = {role: targets.replicas[role] + surges.get(role, 0) for role in team.sizes}
+        room = {role: targets.replicas[role] + _surge(updates[team.name], role) for role in team.sizes}
         extra = [Segment(team.name, one.index, {}) for one in segments(team, room)][len(made) :]
+        started = {
+            one.index
+            for one in (*made, *extra)
+            if _has_started(one, held, found.get(composite_name(beginning, one.index)))
+        }
         for segment in (*made, *extra):
             name = composite_name(beginning, segment.index)
-            started = _has_started(segment, held, found.get(name))
-            yield _composite(group, team, segment, name, is_started=started)
+            is_started = segment.index in started
+            goes_last = not is_started and updates[team.name].segment in started
+            waits = goes_last and bool(segment.count) and _is_blocked(found.get(name), now)
+            yield _composite(group, team, segment, name, is_started=is_started, is_held=waits)
+
+
+def _surge(update: SegmentUpdate, role: str) -> int:
+    return 0 if update.segment is None else update.roles[role].max_surge
+
+
+def _is_blocked(composite: Object | None, now: float) -> bool:
+    """A segment that finds no room at once would take the room of an instance that is being replaced."""
+    if composite is None:
+        return False
+    made = composite.metadata.creation_timestamp
+    return not made or now - timestamps.epoch(made) >= PATIENCE_SECONDS
 
 
 def never_started(
@@ -72,8 +100,10 @@ def _has_started(segment: Segment, held: Mapping[str, Held], found: Object | Non
     )
 
 
-def _composite(group: Group, team: Team, segment: Segment, name: str, *, is_started: bool) -> Apply:
-    spec: Json = {"minGroupCount": segment.count}
+def _composite(
+    group: Group, team: Team, segment: Segment, name: str, *, is_started: bool, is_held: bool
+) -> Apply:
+    spec: Json = {"minGroupCount": segment.count + is_held}  # one more than there are: it cannot start
     affinity = affinity_of(group, team)
     if affinity is not None and affinity.strategy != BEST_EFFORT:
         level = "requiredTopologyLevel" if affinity.strategy == REQUIRE else "preferredTopologyLevel"
@@ -86,7 +116,10 @@ def _composite(group: Group, team: Team, segment: Segment, name: str, *, is_star
         name,
         metadata={
             "labels": {labels.RBG_SEGMENT_INDEX: str(segment.index)},
-            "annotations": {STARTED: "true"} if is_started else {},
+            "annotations": {
+                **({STARTED: "true"} if is_started else {}),
+                **({HELD: "segments that run are updated first"} if is_held else {}),
+            },
         },
         spec=spec,
     )

@@ -55,11 +55,7 @@ def reconcile(seen: Seen) -> Plan:
 
 
 def _composites(seen: Seen, view: View) -> Iterator[Change]:
-    surges: dict[str, int] = {}
-    for update in view.updates.values():
-        if update.segment is not None:
-            surges |= {role: one.max_surge for role, one in update.roles.items()}
-    wanted = composites(view.group, view.targets, view.held, surges, seen.composites)
+    wanted = composites(view.group, view.targets, view.held, view.updates, seen.composites, seen.now)
     return settled(COMPOSITE_POD_GROUP, view.group, wanted, seen.composites)
 
 
