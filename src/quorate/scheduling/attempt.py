@@ -4,6 +4,7 @@
 says whether that is certain or a bound was met. The trial is only read; `commit` writes a draft into one.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -74,11 +75,14 @@ class Solver:
         queue = int(trial.snapshot.gangs.queue[number])
         return gates.check(trial.accounts, self.shares, queue, requested_by(trial, pods), protected=protected)
 
+    def _spreads(self, trial: Trial) -> Callable[[int], bool] | None:
+        return partial(self.policy.spreads, trial.snapshot) if self.policy.spread else None
+
     def _search(
         self, trial: Trial, goal: Start | Add, stops: Stops | None, *, now: bool
     ) -> tuple[Found, gates.Stop | None]:
         """The draft, or the stop that closed a way to one."""
-        policy, spreads = self.policy, self.policy.spreads_pods
+        policy, spreads = self.policy, self._spreads(trial)
         root = goal.leaf if isinstance(goal, Add) else goal.group
         bulk = Search(trial, root, now=now, is_exact=False, spreads=spreads, stops=stops)
         found = bulk.run([goal], policy.bulk_limit)

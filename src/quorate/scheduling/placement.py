@@ -7,7 +7,7 @@
 3. Both stop after a number of states. A search that ended without stopping has proven that nothing fits.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import cached_property
 from typing import Protocol
@@ -48,7 +48,7 @@ class Search:
         *,
         now: bool,
         is_exact: bool,
-        spreads: bool = False,
+        spreads: Callable[[int], bool] | None = None,
         stops: Stops | None = None,
     ) -> None:
         self.trial = trial
@@ -57,7 +57,7 @@ class Search:
         self.now = now
         self.is_exact = is_exact
         self.lost_packings = False
-        self._fill = even if spreads else fill
+        self._spreads = spreads
         self._root = root
         self._signatures: dict[int, gang.Signature] = {}
 
@@ -293,7 +293,8 @@ class Search:
                 step = Step(goal.leaf, goal.shape, nodes[at], taken)
                 yield rest, self._extended(draft, step, is_last=rest is None)
             return
-        found = self._fill(counts, scores, goal.count)
+        pack = even if self._is_spread(goal.shape) else fill
+        found = pack(counts, scores, goal.count)
         yield from self._packed(goal, rest, draft, found and (nodes[found[0]], found[1]))
 
     def _packed(
@@ -321,11 +322,14 @@ class Search:
     def _is_plain(self, goal: Put) -> bool:
         """Whether nothing but the column decides where the pods go."""
         return (
-            self._fill is fill
+            not self._is_spread(goal.shape)
             and goal.toward == NONE
             and goal.shape not in self.trial.coupled
             and not len(self._held_seats(goal.leaf))
         )
+
+    def _is_spread(self, shape: int) -> bool:
+        return self._spreads is not None and self._spreads(shape)
 
     def _view(self, shape: int, draft: Draft) -> View:
         column = self.trial.column(shape, now=self.now)

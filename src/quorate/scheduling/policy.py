@@ -8,10 +8,11 @@ flags.
 from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
+from math import inf
 
 from quorate.scheduling import fit, score
 from quorate.scheduling.minruntime import Method
-from quorate.scheduling.snapshot import Bools, Floats, Ints, Snapshot
+from quorate.scheduling.snapshot import GPU, Bools, Floats, Ints, Snapshot
 from quorate.scheduling.trial import Trial
 
 Filter = Callable[[Snapshot, int], Bools]
@@ -28,24 +29,39 @@ class Action(StrEnum):
     EVICT_STALE = "stalegangeviction"  # end gangs that stay below their minimum
 
 
+class Spread(StrEnum):
+    """Kinds of pods that are packed or spread each for itself."""
+
+    GPU = "gpu"  # pods that ask for GPUs
+    CPU = "cpu"  # all others
+
+
 @dataclass(frozen=True)
 class Policy:
     actions: tuple[Action, ...] = tuple(Action)
     filters: tuple[Filter, ...] = (fit.static_mask,)
-    scorers: tuple[Scorer, ...] = (score.binpack,)
-    spreads_pods: bool = False  # nodes take turns instead of being filled one after the other
+    scorers: tuple[Scorer, ...] = ()  # beside the packing or spreading of `spread`
+    spread: frozenset[Spread] = (
+        frozenset()
+    )  # kinds of pods for which nodes take turns instead of being filled
     usage_factor: float = 1.0  # k: how much recorded usage weighs in the division of shares
     staleness_grace: float = 60.0  # seconds, where a gang states none
     reclaim_min_runtime: Method = Method.LCA  # where the search for a victim's protection starts
     saturation_multiplier: float = 1.0  # >1: a queue beyond its share must be that much worse off to take
+    evicted_per_requested: float = inf  # nobody causes evictions of more than so many times what it asks for
     moved_units: int = 64  # consolidation moves at most so many units for one gang
     moving_tries: int = 8  # and tries so many sets of them
     bulk_limit: int = 2_000  # states of a search that packs in one way
     exact_limit: int = 20_000  # states of a search that tries every packing
     exact_nodes: int = 64  # with more nodes in question, every packing is too many
 
+    def spreads(self, snapshot: Snapshot, shape: int) -> bool:
+        """Whether pods of the shape are spread."""
+        kind = Spread.GPU if snapshot.requests[shape, GPU] else Spread.CPU
+        return kind in self.spread
 
-SPREAD = Policy(scorers=(score.spread,), spreads_pods=True)
+
+SPREAD = Policy(spread=frozenset(Spread))
 
 
 def new_trial(snapshot: Snapshot, policy: Policy) -> Trial:
@@ -58,9 +74,10 @@ def new_trial(snapshot: Snapshot, policy: Policy) -> Trial:
         return first
 
     def total(trial: Trial, shape: int, nodes: Ints | slice) -> Floats:
-        first, *others = (one(trial, shape, nodes) for one in policy.scorers)
-        for other in others:
-            first = first + other
-        return first
+        base = score.spread if policy.spread and policy.spreads(snapshot, shape) else score.binpack
+        found = base(trial, shape, nodes)
+        for one in policy.scorers:
+            found = found + one(trial, shape, nodes)
+        return found
 
     return Trial(snapshot, mask, total)

@@ -96,6 +96,9 @@ class Claims(Protocol):
     def on_gang(self, victim: int) -> bool:
         """Whether a gang of such a queue may give a unit."""
 
+    def only_extras(self, victim: int) -> bool:
+        """Whether a gang is in peace: it gives nothing but members beyond its minimums."""
+
 
 class Draw:
     """Draws claimed units one after another; what was drawn is gone from `scout`."""
@@ -123,6 +126,8 @@ class Draw:
                 continue
             pods = victims.next_unit(self.scout, gang)
             if not len(pods):
+                continue
+            if self._claims.only_extras(gang) and not victims.is_extra(self.scout, pods):
                 continue
             self.scout.evict(pods)
             for row in self._pool.lineage[queue]:

@@ -39,7 +39,7 @@ def _preempt_for(cycle: Cycle, pool: Pool, taker: int) -> bool:
 
 
 class _Claims:
-    """Gangs of lower priority that are not in peace; the lowest are drawn first."""
+    """Gangs of lower priority; the lowest are drawn first."""
 
     def __init__(self, cycle: Cycle, taker: int) -> None:
         snapshot = cycle.snapshot
@@ -53,6 +53,7 @@ class _Claims:
         return True
 
     def on_gang(self, victim: int) -> bool:
-        last_start = float(self._gangs.last_start[victim])
-        lower = bool(self._gangs.priority[victim] < self._priority)
-        return lower and not minruntime.is_protected(self._now, last_start, self._seconds)
+        return bool(self._gangs.priority[victim] < self._priority)
+
+    def only_extras(self, victim: int) -> bool:
+        return minruntime.is_protected(self._now, float(self._gangs.last_start[victim]), self._seconds)

@@ -68,10 +68,13 @@ class _Claims:
         held = [has + asks for has, asks in zip(allocated[ours].tolist(), self._requested, strict=True)]
         return reclaimable.may_take(self._cycle.shares, ours, held, theirs, allocated[theirs].tolist())
 
-    def on_gang(self, victim: int) -> bool:
+    def on_gang(self, _victim: int) -> bool:
+        return True
+
+    def only_extras(self, victim: int) -> bool:
         gangs = self._cycle.snapshot.gangs
         _, _, seconds = self._side(int(gangs.queue[victim]))
-        return not minruntime.is_protected(self._cycle.snapshot.now, float(gangs.last_start[victim]), seconds)
+        return minruntime.is_protected(self._cycle.snapshot.now, float(gangs.last_start[victim]), seconds)
 
     def _side(self, victim: int) -> tuple[int, int, float]:
         """The two queues below the common ancestor, and how long gangs of the victim's queue are in peace."""

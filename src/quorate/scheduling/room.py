@@ -13,8 +13,8 @@ from typing import NamedTuple, Protocol
 
 import numpy as np
 
-from quorate.scheduling import gang, spare
-from quorate.scheduling.attempt import Attempt, commit
+from quorate.scheduling import gang, growth, spare
+from quorate.scheduling.attempt import Attempt, commit, requested_by
 from quorate.scheduling.cycle import Cycle
 from quorate.scheduling.pool import Unit
 from quorate.scheduling.snapshot import State
@@ -52,14 +52,14 @@ def make_room(cycle: Cycle, taker: int, draws: Draws) -> Room | None:
             continue
         attempt = _attempt(cycle, draws.scout, taker)
         if attempt.draft is not None:
-            return _least(cycle, taker, _Drawn(drawn, draws.scout, tried, attempt))
+            return _bounded(cycle, taker, _Drawn(drawn, draws.scout, tried, attempt))
         tried, size = len(drawn), size * 2
     if len(drawn) == tried:
         return None
     attempt = _attempt(cycle, draws.scout, taker)
     if attempt.draft is None:
         return None
-    return _least(cycle, taker, _Drawn(drawn, draws.scout, tried, attempt))
+    return _bounded(cycle, taker, _Drawn(drawn, draws.scout, tried, attempt))
 
 
 def take(cycle: Cycle, taker: int, room: Room, cause: Callable[[int], tuple[str, str]]) -> None:
@@ -150,6 +150,17 @@ class _Drawn(NamedTuple):
     scout: Trial
     too_few: int
     attempt: Attempt
+
+
+def _bounded(cycle: Cycle, taker: int, drawn: "_Drawn") -> Room | None:
+    """The least room, unless it costs others too many times what the taker gets."""
+    room = _least(cycle, taker, drawn)
+    assert room.attempt.draft is not None, "room is found together with a draft"
+    gets = requested_by(cycle.trial, growth.seats(cycle.trial, room.attempt.draft)[0])
+    costs = requested_by(cycle.trial, joined(room.units))
+    asked = gets > 0
+    is_dear = (costs[asked] > cycle.policy.evicted_per_requested * gets[asked]).any()
+    return None if is_dear else room
 
 
 def _least(cycle: Cycle, taker: int, drawn: _Drawn) -> Room:

@@ -34,6 +34,13 @@ def next_unit(trial: Trial, gang: int) -> Ints:
     return held if not snapshot.pods.is_core[held].any() else NOBODY
 
 
+def is_extra(trial: Trial, pods: Ints) -> bool:
+    """Whether no leaf falls below its minimum without these pods."""
+    groups = trial.snapshot.groups
+    taken = Counter(trial.snapshot.pods.leaf[pods].tolist())
+    return all(trial.active[leaf] - count >= groups.min_member[leaf] > 0 for leaf, count in taken.items())
+
+
 def _has_spare(trial: Trial, root: int) -> bool:
     groups = trial.snapshot.groups
     return bool(trial.active[root] > groups.min_member[root])
