@@ -11,8 +11,9 @@ import msgspec
 from msgspec.structs import replace
 
 from quorate.admission.lws import defaulted
-from quorate.api.core import NODE, POD, Node, NodeStatus, Pod
+from quorate.api.core import NODE, POD, PRIORITY_CLASS, Node, NodeStatus, Pod, PriorityClass
 from quorate.api.labels import GPU_RESOURCE
+from quorate.api.labels import PRIORITY_CLASS as PRIORITY_CLASS_LABEL
 from quorate.api.lws import LeaderWorkerSet
 from quorate.api.meta import ObjectMeta
 from quorate.api.podgroup import POD_GROUP, PodGroup
@@ -21,7 +22,7 @@ from quorate.api.topology import TOPOLOGY, Topology, TopologyLevel, TopologySpec
 from quorate.grouping.grouper import group
 from quorate.grouping.subject import Context, Settings
 from quorate.grouping.writes import plan as grouping_plan
-from quorate.plan import Apply, Bind, Evict, Patch, Plan
+from quorate.plan import Apply, Bind, Evict, Patch, Plan, SetStatus
 from quorate.scheduling.decide import decide
 from quorate.scheduling.encode import Encoder
 from quorate.workloads.lws import revisions
@@ -31,6 +32,7 @@ from tests.fakes.clusters import FREE
 
 Json = dict[str, Any]
 NOW = 1_750_000_000.0
+PRIORITIES = {"train": 50, "inference": 125}
 
 
 def containers(gpus: int) -> Json:
@@ -39,14 +41,24 @@ def containers(gpus: int) -> Json:
 
 
 def lws(name: str, *, size: int, gpus: int = 1, annotations: Json | None = None, **template: Any) -> Json:
-    """A set as a user writes it; a leader that asks for other than its workers is given as `leader_gpus`."""
+    """A set as a user writes it.
+
+    A leader that asks for other than its workers is given as `leader_gpus`, a priority class as `priority`.
+    """
+    labels = {PRIORITY_CLASS_LABEL: template.pop("priority")} if "priority" in template else {}
     spec: Json = {key: template.pop(key) for key in ("startupPolicy", "replicas") if key in template}
     if "leader_gpus" in template:
         template["leaderTemplate"] = containers(template.pop("leader_gpus"))
     return {
         "apiVersion": "leaderworkerset.x-k8s.io/v1",
         "kind": "LeaderWorkerSet",
-        "metadata": {"name": name, "namespace": "ns", "uid": f"uid-{name}", "annotations": annotations or {}},
+        "metadata": {
+            "name": name,
+            "namespace": "ns",
+            "uid": f"uid-{name}",
+            "annotations": annotations or {},
+            "labels": labels,
+        },
         "spec": defaulted(
             {
                 **spec,
@@ -63,18 +75,23 @@ class LwsWorld:
     pods: dict[str, Pod] = field(default_factory=dict)
     groups: dict[str, PodGroup] = field(default_factory=dict)
     nodes: dict[str, dict[str, str]] = field(default_factory=dict)
+    gpus: dict[str, int] = field(default_factory=dict)
+    evicted: list[str] = field(default_factory=list)
     now: float = NOW
 
     def __post_init__(self) -> None:
         spec = QueueSpec(resources=QueueResources(cpu=FREE, memory=FREE, gpu=FREE))
         self.encoder.update(QUEUE, None, Queue(metadata=ObjectMeta(name="default-queue"), spec=spec))
+        for name, value in PRIORITIES.items():
+            meta = ObjectMeta(name=name)
+            self.encoder.update(PRIORITY_CLASS, None, PriorityClass(metadata=meta, value=value))
 
     def topology(self, *levels: str) -> None:
         spec = TopologySpec(levels=[TopologyLevel(node_label=level) for level in levels])
         self.encoder.update(TOPOLOGY, None, Topology(metadata=ObjectMeta(name="places"), spec=spec))
 
     def node(self, name: str, gpus: int, **places: str) -> None:
-        self.nodes[name] = places
+        self.nodes[name], self.gpus[name] = places, gpus
         status = NodeStatus(allocatable={GPU_RESOURCE: gpus, "cpu": 64, "memory": "256Gi", "pods": 110})
         self.encoder.update(NODE, None, Node(metadata=ObjectMeta(name=name, labels=places), status=status))
 
@@ -108,7 +125,7 @@ class LwsWorld:
             ("leaderworkerset.x-k8s.io", "LeaderWorkerSet", "ns", name): item
             for name, item in self.sets.items()
         }
-        context = Context(owners, frozenset({"train", "inference"}), Settings())
+        context = Context(owners, frozenset(PRIORITIES), Settings())
         for name in self.sets:
             mine = [pod for pod in self.pods.values() if pod.metadata.controller.name == name]  # type: ignore[union-attr]  # every pod here has one
             existing = {f"ns/{key}": found for key, found in self.groups.items()}
@@ -134,12 +151,27 @@ class LwsWorld:
                     metadata = replace(pod.metadata, annotations=notes)
                     self._put(replace(pod, metadata=metadata, spec=replace(pod.spec, node_name=change.node)))
                 case Evict():
+                    self.evicted.append(change.pod.name)
                     self.gone(change.pod.name)
                 case Patch() if change.target.kind == POD:
                     self._patch(change)
+                case SetStatus() if change.target.kind == POD:
+                    pod, node = self.pods[change.target.name], change.status["nominatedNodeName"] or ""
+                    self._put(replace(pod, status=replace(pod.status, nominated_node_name=node)))
                 case _:
                     pass
         return plan
+
+    def restart(self) -> None:
+        """A new scheduler that reads what there is."""
+        self.encoder = Encoder("quorate")
+        self.__post_init__()
+        for node, places in self.nodes.items():
+            self.node(node, self.gpus[node], **places)
+        for podgroup in self.groups.values():
+            self.encoder.update(POD_GROUP, None, podgroup)
+        for pod in self.pods.values():
+            self.encoder.update(POD, None, pod)
 
     def place(self, name: str, level: str) -> str:
         """The domain a pod runs in; nothing while it waits."""

@@ -99,6 +99,77 @@ def test_nothing_is_written_while_the_leader_gets_ready() -> None:
         assert not world.cycle().changes
 
 
+def test_a_scheduler_that_starts_anew_holds_the_same_seats() -> None:
+    world = waiting_for_leader("a")
+    world.cycle()
+    world.restart()
+    world.add(lws("b", size=1))
+    world.leader("b")
+    world.cycle()
+    assert list(world.bound) == ["a-0"]
+
+
+def test_a_leader_takes_as_many_victims_as_its_group_needs_and_no_more() -> None:
+    world = LwsWorld()
+    for index in range(5):
+        world.node(f"n{index}", 1)
+    world.add(lws("low", size=1, replicas=5))
+    for index in range(5):
+        world.leader("low", index)
+    world.cycle()
+    world.add(lws("a", size=3, startupPolicy="LeaderReady", priority="inference"))
+    world.leader("a")
+    for _ in range(4):
+        world.cycle()
+    assert len(world.evicted) == 3
+    assert "a-0" in world.bound
+    world.workers("a")
+    world.cycle()
+    assert {name for name in world.bound if name.startswith("a")} == {"a-0", "a-0-1", "a-0-2"}
+    assert len(world.evicted) == 3
+
+
+def test_a_group_that_is_taken_gives_up_its_held_seats_too() -> None:
+    world = waiting_for_leader("a")
+    world.cycle()
+    world.add(lws("high", size=3, priority="inference"))
+    world.leader("high")
+    world.workers("high")
+    for _ in range(3):
+        world.cycle()
+    assert world.evicted == ["a-0"]
+    assert sorted(world.bound) == ["high-0", "high-0-1", "high-0-2"]
+
+
+def test_a_group_whose_leader_gets_ready_slowly_is_not_stale() -> None:
+    world = waiting_for_leader("a")
+    world.cycle()
+    world.now += 3600
+    assert not world.cycle().changes
+
+
+def test_groups_of_a_whole_set_that_wait_for_their_leaders_start_together() -> None:
+    world = LwsWorld()
+    for index in range(5):
+        world.node(f"n{index}", 1)
+    world.add(lws("a", size=2, replicas=3, startupPolicy="LeaderReady", annotations={MIN_GROUPS: "3"}))
+    for index in range(3):
+        world.leader("a", index)
+    world.cycle()
+    assert not world.bound
+    world.node("n5", 1)
+    world.cycle()
+    assert sorted(world.bound) == ["a-0", "a-1", "a-2"]
+    world.gone("a-1")
+    world.leader("a", 1)
+    world.cycle()
+    assert "a-1" in world.bound
+    for index in range(3):
+        world.workers("a", index)
+    world.cycle()
+    assert len(world.bound) == 6
+
+
 # exclusive topology
 
 

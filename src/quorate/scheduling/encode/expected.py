@@ -24,6 +24,7 @@ class Expectations:
         self._scheduler = scheduler
         self._shapes = shapes
         self._announced: dict[Key, list[tuple[str, ExpectedPod]]] = {}  # with who announces each
+        self._texts: dict[Key, str] = {}  # what was read, because a PodGroup changes often and this hardly
         self._standing: dict[Key, list[Entry]] = {}
 
     def __iter__(self) -> Iterator[Key]:
@@ -33,7 +34,11 @@ class Expectations:
         """Take note of whom a gang expects, and of what their terms read."""
         meta = podgroup.metadata
         key = meta.namespace, meta.name
-        self._announced.pop(key, None)
+        text = meta.annotation(labels.EXPECTED_MEMBERS)
+        if text == self._texts.get(key, ""):
+            return
+        self.forget(key)
+        self._texts[key] = text
         try:
             expected = expected_of(meta.annotations)
         except ExpectedError:
@@ -50,6 +55,7 @@ class Expectations:
 
     def forget(self, key: Key) -> None:
         self._announced.pop(key, None)
+        self._texts.pop(key, None)
 
     def leave(self, key: Key) -> list[Entry]:
         """Those who stood in so far."""
