@@ -1,10 +1,13 @@
 """Clients other than kubectl: the official Python client and kr8s, unmodified."""
 
 import importlib
+import subprocess
+import sys
 import threading
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 from tests.fakes.waiting import eventually
@@ -57,6 +60,41 @@ def test_official_client_watches_from_a_list(shell: Kubectl) -> None:
     )
     event = next(iter(stream))
     assert (event["type"], event["object"].metadata.name) == ("ADDED", "one")
+
+
+def test_official_client_creates_scales_and_selects_custom_objects(shell: Kubectl) -> None:
+    core = official(shell)
+    custom = kubernetes.client.CustomObjectsApi(core.api_client)
+    where = ("leaderworkerset.x-k8s.io", "v1", shell.namespace, "leaderworkersets")
+    body = {
+        "apiVersion": "leaderworkerset.x-k8s.io/v1",
+        "kind": "LeaderWorkerSet",
+        "metadata": {"name": "web", "labels": {"tier": "gold"}},
+        "spec": {"replicas": 0, "leaderWorkerTemplate": {"size": 2, "workerTemplate": {"spec": POD["spec"]}}},
+    }
+    with typed_bodies(core):
+        custom.create_namespaced_custom_object(*where, body)
+    custom.patch_namespaced_custom_object_scale(*where, "web", {"spec": {"replicas": 1}})
+    (found,) = custom.list_namespaced_custom_object(*where, label_selector="tier=gold")["items"]
+    assert found["spec"]["replicas"] == 1
+    assert custom.list_namespaced_custom_object(*where, label_selector="tier=silver")["items"] == []
+
+    def names() -> list[str]:
+        return [pod.metadata.name for pod in core.list_namespaced_pod(shell.namespace).items]
+
+    assert eventually(names, until=lambda seen: len(seen) == 2) == ["web-0", "web-0-1"]
+
+
+def test_kr8s_scales_patches_waits_for_and_deletes_a_deployment(shell: Kubectl) -> None:
+    tour = [sys.executable, str(Path(__file__).with_name("kr8s_tour.py"))]
+    done = subprocess.run(
+        [*tour, str(shell.kubeconfig), shell.namespace],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
 
 
 def test_kr8s_sees_a_pod_become_ready(shell: Kubectl) -> None:
