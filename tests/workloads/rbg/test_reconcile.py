@@ -116,6 +116,15 @@ def test_a_segment_without_room_does_not_take_the_seats_that_an_update_leaves() 
     assert (world.ready("a"), world.ready("b")) == (4, 2)
 
 
+def test_a_segment_without_room_does_not_take_the_seat_of_an_instance_that_was_lost() -> None:
+    world = World([role("a", 4), role("b", 2)], placed({"a": 2, "b": 1}), room=5)
+    world.settle()
+    for name in ("g-a", "g-b"):
+        world.instances[name][0].bound = False
+    world.settle()
+    assert (world.bound("a"), world.bound("b")) == ([0, 1], [0])
+
+
 def test_a_paused_group_keeps_its_pods() -> None:
     world = World([role("a", 2), role("b", 2)], placed({"a": 1, "b": 1}))
     world.settle()

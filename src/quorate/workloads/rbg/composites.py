@@ -2,8 +2,8 @@
 
 A composite asks for exactly the instances that its roles may have now, so it never waits for one that nobody
 makes. It gates the start; that a segment has started is written on it, for those who must tell a segment that
-never started from one that is being replaced. While segments that run are updated, one that has found no room for
-a while may not start: the seats that an update leaves for a moment are not for it.
+never started from one that is being replaced. While a segment that runs is updated or misses a seat, one that has
+found no room for a while may not start: seats that are free for a moment are not for it.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -47,11 +47,14 @@ def composites(
             for one in (*made, *extra)
             if _has_started(one, held, found.get(composite_name(beginning, one.index)))
         }
+        goes_first = updates[team.name].segment in started or any(
+            one.index in started and not _is_seated(one, held) for one in made
+        )
         for segment in (*made, *extra):
             name = composite_name(beginning, segment.index)
             is_started = segment.index in started
-            goes_last = not is_started and updates[team.name].segment in started
-            waits = goes_last and bool(segment.count) and _is_blocked(found.get(name), now)
+            can_wait = bool(segment.count) and not is_started
+            waits = goes_first and can_wait and _is_blocked(found.get(name), now)
             yield _composite(group, team, segment, name, is_started=is_started, is_held=waits)
 
 
@@ -60,7 +63,7 @@ def _surge(update: SegmentUpdate, role: str) -> int:
 
 
 def _is_blocked(composite: Object | None, now: float) -> bool:
-    """A segment that finds no room at once would take the room of an instance that is being replaced."""
+    """Whether it did not start at once; then it would do so with the seats of an instance that is replaced."""
     if composite is None:
         return False
     made = composite.metadata.creation_timestamp
@@ -100,6 +103,10 @@ def _has_started(segment: Segment, held: Mapping[str, Held], found: Object | Non
     )
 
 
+def _is_seated(segment: Segment, held: Mapping[str, Held]) -> bool:
+    return all(held[role].instances.bound.issuperset(within) for role, within in segment.instances.items())
+
+
 def _composite(
     group: Group, team: Team, segment: Segment, name: str, *, is_started: bool, is_held: bool
 ) -> Apply:
@@ -118,7 +125,11 @@ def _composite(
             "labels": {labels.RBG_SEGMENT_INDEX: str(segment.index)},
             "annotations": {
                 **({STARTED: "true"} if is_started else {}),
-                **({HELD: "segments that run are updated first"} if is_held else {}),
+                **(
+                    {HELD: "segments that run are updated, and get their seats back, first"}
+                    if is_held
+                    else {}
+                ),
             },
         },
         spec=spec,
