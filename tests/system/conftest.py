@@ -34,16 +34,16 @@ def kubectl(
     cluster: Cluster, request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Kubectl]:
     """Both kubectl versions in turn, in a namespace of the test's own."""
-    yield from _in_own_namespace(cluster, tmp_path_factory, cast("Version", request.param))
+    yield from in_own_namespace(cluster, tmp_path_factory, cast("Version", request.param))
 
 
 @pytest.fixture
 def shell(cluster: Cluster, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Kubectl]:
     """The newer kubectl, for tests of the product rather than of the API server."""
-    yield from _in_own_namespace(cluster, tmp_path_factory, "1.37")
+    yield from in_own_namespace(cluster, tmp_path_factory, "1.37")
 
 
-def _in_own_namespace(
+def in_own_namespace(
     cluster: Cluster, tmp_path_factory: pytest.TempPathFactory, version: Version
 ) -> Iterator[Kubectl]:
     home = tmp_path_factory.getbasetemp() / f"home-{version}"

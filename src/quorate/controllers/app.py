@@ -14,6 +14,7 @@ from typing import Protocol
 from quorate.api.core import CONFIG_MAP
 from quorate.api.shipped import NAMESPACE
 from quorate.controllers.admission import Judge, Serving, Trust, Webhook
+from quorate.controllers.granted import Granted
 from quorate.controllers.grouper import Grouper
 from quorate.controllers.health import HealthServer
 from quorate.controllers.lws import LeaderWorkerSets
@@ -84,6 +85,7 @@ class Bench:
     client: Client
     caches: Caches
     settings: Settings
+    granted: Granted = field(default_factory=Granted)
 
 
 def grouper(bench: Bench) -> list[Part]:
@@ -102,12 +104,13 @@ def scheduler(bench: Bench) -> list[Part]:
         scheduler_name=settings.scheduler_name,
         policy=settings.policy,
         window=Window(idle=settings.window_idle, cap=settings.window_cap),
+        granted=bench.granted,
     )
     return [Loop(made, Writer(bench.client, "quorate-scheduler"), workers=1)]
 
 
 def status(bench: Bench) -> list[Part]:
-    return [Loop(Status(bench.caches), Writer(bench.client, "quorate-status"), workers=8)]
+    return [Loop(Status(bench.caches, bench.granted), Writer(bench.client, "quorate-status"), workers=8)]
 
 
 def lws(bench: Bench) -> list[Part]:

@@ -26,6 +26,7 @@ from quorate.api.storage import (
     PersistentVolumeClaim,
 )
 from quorate.api.topology import TOPOLOGY, Topology
+from quorate.controllers.granted import Granted
 from quorate.controllers.holds import Holds
 from quorate.controllers.refused import by_gang, no_longer_refused, refused
 from quorate.controllers.runtime import Step
@@ -34,10 +35,12 @@ from quorate.kube.caches import Caches
 from quorate.kube.keys import Keys
 from quorate.kube.outcome import Outcome, Result, Written
 from quorate.kube.resources import Scope
-from quorate.plan import Bind, Change, Emit, EventType, Evict, Refusal
-from quorate.scheduling.decide import decide
+from quorate.plan import Bind, Change, Emit, EventType, Evict, Plan, Refusal
+from quorate.scheduling.decide import solve
 from quorate.scheduling.encode import Encoder
+from quorate.scheduling.fairness import granted
 from quorate.scheduling.policy import Action, Policy
+from quorate.scheduling.render import plan_of
 from quorate.scheduling.snapshot import Snapshot
 
 # what is read, and whether the kind may be missing from the server
@@ -70,8 +73,17 @@ EVICTION_PAUSE_SECONDS = 5.0
 class Scheduler:
     name = "scheduler"
 
-    def __init__(self, caches: Caches, *, scheduler_name: str, policy: Policy, window: Window) -> None:
+    def __init__(
+        self,
+        caches: Caches,
+        *,
+        scheduler_name: str,
+        policy: Policy,
+        window: Window,
+        granted: Granted | None = None,
+    ) -> None:
         self.keys: Keys[str] = Keys(self.name)
+        self._granted = granted or Granted()
         self._encoder = Encoder(scheduler_name)
         self._pods = caches.of(Scope(kind=POD), Pod)
         self._groups = {
@@ -93,7 +105,8 @@ class Scheduler:
         self._pods.expire(now)
         snapshot, held = self._holds.applied(self._encoder.snapshot(time.time()), now)
         # a thread, so that watches, leases and health are served while a large cycle is decided
-        plan = await asyncio.to_thread(decide, snapshot, self._policy_at(now))
+        plan, amounts = await asyncio.to_thread(decided, snapshot, self._policy_at(now))
+        self._granted.say(amounts)
         for change in plan.changes:
             self._assume(change, now + ASSUMED_SECONDS)
         told = (*self._tell(snapshot, [*plan.refusals, *held]), *self._problems(snapshot))
@@ -189,6 +202,12 @@ class Scheduler:
         fresh = [one for key, one in found.items() if key not in self._told]
         self._told = set(found)
         return [Emit(one.about, EventType.WARNING, one.reason, one.message) for one in fresh]
+
+
+def decided(snapshot: Snapshot, policy: Policy) -> tuple[Plan, dict[str, dict[str, int]]]:
+    """The plan of a cycle, and what fairness granted the queues in it."""
+    cycle = solve(snapshot, policy)
+    return plan_of(cycle), granted(snapshot, cycle.shares)
 
 
 def is_news(old: PodGroup, new: PodGroup) -> bool:

@@ -15,6 +15,7 @@ from quorate.api.core import POD, PRIORITY_CLASS, Pod, PriorityClass
 from quorate.api.meta import Kind
 from quorate.api.podgroup import POD_GROUP, POD_GROUP_KINDS, PodGroup
 from quorate.api.queue import QUEUE, Queue
+from quorate.controllers.granted import Granted
 from quorate.controllers.runtime import Step
 from quorate.kube.caches import Caches
 from quorate.kube.keys import Keys
@@ -43,8 +44,10 @@ class Subject(NamedTuple):
 class Status:
     name = "status"
 
-    def __init__(self, caches: Caches) -> None:
+    def __init__(self, caches: Caches, granted: Granted | None = None) -> None:
         self.keys: Keys[Subject] = Keys(self.name)
+        self._granted = granted or Granted()
+        self._granted.on_change(lambda: self.keys.add_after(Subject(QUEUE), QUEUES_SECONDS))
         self._pods = caches.of(Scope(kind=POD), Pod)
         self._by_gang = self._pods.index(gang_of)
         self._queues = caches.of(Scope(kind=QUEUE), Queue)
@@ -58,6 +61,7 @@ class Status:
         self._inside = self._composites.index(parent_of)
         self._composites.subscribe(self._composite_changed)
         self._pods.subscribe(self._pod_changed)
+        self._classes.subscribe(self._class_changed)
         self._queues.subscribe(lambda _, __: self.keys.add_after(Subject(QUEUE), QUEUES_SECONDS))
         for kind, groups in self._groups.items():
             groups.subscribe(partial(self._group_changed, kind))
@@ -65,7 +69,8 @@ class Status:
     async def reconcile(self, key: Subject) -> Step:
         if key.kind is QUEUE:
             gangs = [group for groups in self._groups.values() for group in groups]
-            return Step(Plan(changes=tuple(changes(list(self._queues), gangs, time.time()))))
+            wanted = changes(list(self._queues), gangs, time.time(), shares=self._granted.shares)
+            return Step(Plan(changes=tuple(wanted)))
         if key.kind is COMPOSITE_POD_GROUP:
             return self._composite(key)
         podgroup = self._groups[key.kind].get(key.namespace, key.name)
@@ -73,9 +78,9 @@ class Status:
             return Step()
         classes = {found.metadata.name: found for found in self._classes}
         pods = self._by_gang[f"{key.namespace}/{key.name}"]
-        wanted = change(key.kind, podgroup, pods, classes, time.time())
+        shown = change(key.kind, podgroup, pods, classes, time.time())
         return Step(
-            Plan(changes=(wanted,) if wanted else ()),
+            Plan(changes=(shown,) if shown else ()),
             again_seconds=AGING_SECONDS if podgroup.status.phase in AGING else None,
         )
 
@@ -102,6 +107,14 @@ class Status:
     def _look_at_composite(self, name: str) -> None:
         namespace, _, own = name.partition("/")
         self.keys.add_after(Subject(COMPOSITE_POD_GROUP, namespace, own), COMPOSITE_SECONDS)
+
+    def _class_changed(self, old: PriorityClass | None, new: PriorityClass | None) -> None:
+        """The class may decide whether its gangs may be preempted."""
+        if old is not None and new is not None and old.value == new.value:
+            return
+        for kind, groups in self._groups.items():
+            for group in groups:
+                self._group_changed(kind, None, group)
 
     def _group_changed(self, kind: Kind, old: PodGroup | None, new: PodGroup | None) -> None:
         self.keys.add_after(Subject(QUEUE), QUEUES_SECONDS)

@@ -109,7 +109,7 @@ def _chains(pods: Iterable[Pod], context: Context) -> tuple[list[tuple[Pod, Chai
             warnings.append(
                 Warned(
                     pod,
-                    f"owner {chain.unreadable} may not be read: grouped by the owner below it; grant `get`",
+                    f"owner {chain.unreadable} may not be read: grouped by what is below it; grant get, list and watch",
                 )
             )
         if all(owner.annotations.get(labels.SKIP_POD_GROUPER) != "true" for owner in chain.owners):

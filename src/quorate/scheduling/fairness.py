@@ -12,7 +12,18 @@ import numpy as np
 
 from quorate.scheduling.accounts import levels, sum_by_queue
 from quorate.scheduling.division import Siblings, divide
-from quorate.scheduling.snapshot import CPU, GPU, NONE, SHARED, UNLIMITED, Floats, Ints, Snapshot, State
+from quorate.scheduling.snapshot import (
+    CPU,
+    GPU,
+    NONE,
+    RESOURCES,
+    SHARED,
+    UNLIMITED,
+    Floats,
+    Ints,
+    Snapshot,
+    State,
+)
 
 # What one division hands out at least: a milli-CPU, a byte, a whole GPU.
 _UNIT = {CPU: 1.0, GPU: 1000.0}
@@ -66,6 +77,16 @@ def shares(snapshot: Snapshot, *, k: float = 1.0) -> Shares:
             )
             fair[children, column] = divide(amount, siblings, unit=_UNIT.get(resource, 1.0), k=k)
     return Shares(total, quota, limit, fair, requested)
+
+
+def granted(snapshot: Snapshot, found: Shares) -> dict[str, dict[str, int]]:
+    """The shares as status shows them: thousandths by queue and resource."""
+    names = [RESOURCES[row] for row in SHARED.tolist()]
+    scale = [1000 if name == "memory" else 1 for name in names]
+    return {
+        queue: {name: int(value) * each for name, value, each in zip(names, row, scale, strict=True)}
+        for queue, row in zip(snapshot.queues.names, found.fair.tolist(), strict=True)
+    }
 
 
 def cluster_total(snapshot: Snapshot) -> Floats:
