@@ -1,7 +1,7 @@
 """Whole cycles on small clusters: the shapes of gangs that the product promises to start."""
 
 from quorate.plan import Bind
-from quorate.scheduling.decide import decide
+from quorate.scheduling.decide import decide, solve
 from tests.fakes.clusters import Cluster, Group
 
 
@@ -159,3 +159,15 @@ def test_an_unknown_level_is_refused_with_the_known_ones() -> None:
     assert (
         refusal.message == "topologyConstraint: level row is not in topology places; its levels: zone, rack"
     )
+
+
+def test_a_queue_that_refuses_is_not_asked_about_every_packing() -> None:
+    cluster = Cluster()
+    for number in range(8):
+        cluster.node(f"n{number}", 8)
+    cluster.queue("small", limit=23)
+    replicas = [Group(f"replica-{at}", min_member=8, members=8) for at in range(4)]
+    cluster.gang("job", [Group("", min_sub_group=3), *replicas], queue="small")
+    cycle = solve(cluster.encoder.snapshot(cluster.now), cluster.policy)
+    assert (list(cycle.refused), cycle.trial.placements) == ([0], [])
+    assert cycle.states < 100

@@ -10,6 +10,7 @@
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import cached_property
+from itertools import chain
 from typing import Protocol
 
 import numpy as np
@@ -57,6 +58,7 @@ class Search:
         self.now = now
         self.is_exact = is_exact
         self.lost_packings = False
+        self.ran_short = False  # a queue that refuses is no lack of room: no packing helps there
         self._spreads = spreads
         self._root = root
         self._signatures: dict[int, gang.Signature] = {}
@@ -75,20 +77,28 @@ class Search:
                 stack.pop()
                 continue
             agenda, draft = state
+            states += 1
+            if states > limit:
+                return Found(None, is_proven=False, states=states)
             if self._is_stopped(draft, is_whole=agenda is None):
                 continue
             if agenda is None:
                 return Found(draft, is_proven=True, states=states)
-            states += 1
-            if states > limit:
-                return Found(None, is_proven=False, states=states)
             if self.is_exact:
                 key = _key(agenda, draft)
                 if key in seen:
                     continue
                 seen.add(key)
-            stack.append(self._expand(agenda[0], agenda[1], draft))
-        return Found(None, is_proven=self.is_exact or not self.lost_packings, states=states)
+            stack.append(self._tried(agenda[0], agenda[1], draft))
+        could_pack = self.lost_packings and self.ran_short
+        return Found(None, is_proven=self.is_exact or not could_pack, states=states)
+
+    def _tried(self, goal: Goal, rest: Agenda, draft: Draft) -> Iterator[State]:
+        """The states after a goal; where there are none although it is no choice, room was short."""
+        found = self._expand(goal, rest, draft)
+        first = next(found, None)
+        self.ran_short |= first is None and not isinstance(goal, Choose)
+        return found if first is None else chain([first], found)
 
     def _is_stopped(self, draft: Draft, *, is_whole: bool) -> bool:
         """Whether a queue refuses what was put down so far: more would be refused as well."""
@@ -291,7 +301,10 @@ class Search:
             twins = self._twins(nodes[order], draft)
             for at, taken in splits(counts, order, twins, goal.count):
                 step = Step(goal.leaf, goal.shape, nodes[at], taken)
-                yield rest, self._extended(draft, step, is_last=rest is None)
+                after = self._extended(draft, step, is_last=rest is None)
+                if self._is_stopped(after, is_whole=rest is None):
+                    return  # other packings ask the queue for the same
+                yield rest, after
             return
         pack = even if self._is_spread(goal.shape) else fill
         found = pack(counts, scores, goal.count)
