@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 CACHE := .cache
 
-.PHONY: demo up test check format cases bench conformance lock clean
+.PHONY: demo up test check format cases bench bench-server conformance lock clean
 
 demo: $(BIN)/quorate
 	$(BIN)/quorate demo
@@ -30,6 +30,9 @@ cases: .venv/dev
 
 bench: .venv/dev
 	$(BIN)/python -m bench $(ARGS)
+
+bench-server: .venv/dev
+	$(BIN)/python -m bench.embedded --pods 20000 $(ARGS)
 
 conformance: .venv/dev $(CACHE)/kubectl/ready
 	$(BIN)/python -m conformance $(ARGS)

@@ -1,8 +1,9 @@
-"""How fast the embedded API server is: `python -m bench.embedded [--pods 5000] [--data-dir DIR]`.
+"""How fast the embedded API server is: `python -m bench.embedded [--pods 5000] [--data-dir DIR] [--json FILE]`.
 
 The server runs in a process of its own, the client in this one, on loopback with 16 connections. "server µs" is
-the server's CPU time per request. The ceiling is the same client against an aiohttp handler that does nothing,
-in the same run: what is left of its time is what the server itself may be charged with.
+the server's CPU time per request, and "a core" how many of these one core does in a second, whatever else the
+machine is busy with. The ceiling is the same client against an aiohttp handler that does nothing, in the same run:
+what is left of its time is what the server itself may be charged with.
 """
 
 import argparse
@@ -10,6 +11,7 @@ import asyncio
 import io
 import multiprocessing
 import os
+import platform
 import time
 from collections.abc import Callable, Sequence
 from multiprocessing.connection import Connection
@@ -50,7 +52,8 @@ class Measured(NamedTuple):
     def __str__(self) -> str:
         rate = self.requests / self.seconds
         per = 1e6 / self.requests
-        return f"{self.name:<22}{rate:>10.0f}/s{self.client * per:>12.0f}{self.server * per:>12.0f}"
+        costs = f"{self.client * per:>12.0f}{self.server * per:>12.0f}{self.requests / self.server:>12.0f}"
+        return f"{self.name:<22}{rate:>10.0f}/s{costs}"
 
 
 def pod(number: int) -> bytes:
@@ -151,15 +154,15 @@ class Bench:
         name = f"list, {size / 1e6:.0f} MB"
         return Measured(name, count, seconds, used, self.server_seconds() - server)
 
-    async def watch(self, count: int) -> list[int]:
-        """Events that each watcher receives while pods are deleted."""
+    async def watch(self, count: int) -> tuple[Measured, list[int]]:
+        """Pods are deleted; the events that each watcher receives meanwhile."""
         async with aiohttp.ClientSession(self._url, connector=aiohttp.TCPConnector(limit=0)) as session:
             ready = asyncio.Barrier(WATCHERS + 1)
             watchers = [asyncio.create_task(self._count(session, ready, count)) for _ in range(WATCHERS)]
             await ready.wait()
             deletions = [Request("DELETE", f"{PODS}/pod-{n:06}?gracePeriodSeconds=0") for n in range(count)]
-            print(await self.hammer(f"delete, {WATCHERS} watchers", deletions))
-            return await asyncio.gather(*watchers)
+            measured = await self.hammer(f"delete, {WATCHERS} watchers", deletions)
+            return measured, await asyncio.gather(*watchers)
 
     async def _count(self, session: aiohttp.ClientSession, ready: asyncio.Barrier, count: int) -> int:
         async with session.get("/api/v1/pods") as response:
@@ -188,31 +191,49 @@ def spawn(directory: str, *, trivial: bool) -> tuple[Bench, Callable[[], None]]:
     return Bench(ours.recv(), ours), stop
 
 
-async def run(count: int, directory: str) -> None:
+async def run(count: int, directory: str) -> list[Measured]:
     print(f"{count} pods, {CONNECTIONS} connections, {os.cpu_count()} cores, disk: {directory or 'none'}")
-    print(f"{'':<22}{'':>12}{'client µs':>12}{'server µs':>12}")
+    print(f"{'':<22}{'':>12}{'client µs':>12}{'server µs':>12}{'a core':>12}")
     creates = [Request("POST", PODS, pod(number)) for number in range(count)]
     trivial, stop = spawn("", trivial=True)
-    print(await trivial.hammer("ceiling", creates))
+    found = [await trivial.hammer("ceiling", creates)]
     stop()
     bench, stop = spawn(directory, trivial=False)
-    print(await bench.hammer("create", creates))
+    found.append(await bench.hammer("create", creates))
     binds = [Request("POST", f"{PODS}/pod-{n:06}/binding", binding(n)) for n in range(count)]
-    print(await bench.hammer("bind", binds))
-    print(await bench.hammer("get", [Request("GET", f"{PODS}/pod-{n:06}") for n in range(count)]))
-    print(await bench.list_once(count))
-    seen = await bench.watch(count)
-    assert seen == [count] * WATCHERS, seen
-    print(f"{WATCHERS} watchers saw all {count} deletions")
+    found.append(await bench.hammer("bind", binds))
+    found.append(await bench.hammer("get", [Request("GET", f"{PODS}/pod-{n:06}") for n in range(count)]))
+    found.append(await bench.list_once(count))
+    deleted, seen = await bench.watch(count)
     stop()
+    assert seen == [count] * WATCHERS, seen
+    print(*found, deleted, sep="\n")
+    print(f"{WATCHERS} watchers saw all {count} deletions")
+    return [*found, deleted]
+
+
+def written(path: Path, count: int, found: Sequence[Measured]) -> None:
+    machine = f"{platform.machine()}, {os.cpu_count()} cores, Python {platform.python_version()}"
+    results = {
+        "machine": machine,
+        "load": os.getloadavg()[0],
+        "pods": count,
+        "watchers": WATCHERS,
+        "results": [one._asdict() for one in found],
+    }
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(msgspec.json.format(msgspec.json.encode(results)) + b"\n")
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--pods", type=int, default=5000)
     parser.add_argument("--data-dir", default="")
+    parser.add_argument("--json", type=Path, help="write the results there, in seconds of CPU time")
     given = parser.parse_args()
-    asyncio.run(run(given.pods, given.data_dir))
+    found = asyncio.run(run(given.pods, given.data_dir))
+    if given.json:
+        written(given.json, given.pods, found)
 
 
 if __name__ == "__main__":
