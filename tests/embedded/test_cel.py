@@ -210,6 +210,10 @@ def test_root_rule_sees_only_names_of_the_metadata() -> None:
         ({"rule": "true", "messageExpression": "nope"}, "messageExpression: Invalid value"),
         ({"rule": "true", "messageExpression": "1"}, "messageExpression must evaluate to a string"),
         ({"rule": "1"}, "cel expression must evaluate to a bool"),
+        (
+            {"rule": "self.a.nope > 1"},
+            "type 'int' does not support field selection\n | self.a.nope > 1\n | ......^",
+        ),
         ({"rule": "self.nope > 1"}, "ERROR: <input>:1:5: undefined field 'nope'\n | self.nope > 1\n | ....^"),
         ({"rule": "foo(self)"}, "ERROR: <input>:1:4: undeclared reference to 'foo' (in container '')"),
         (

@@ -1,8 +1,8 @@
 """CEL expressions: compiled once, evaluated on JSON values with the functions that Kubernetes offers.
 
-`celrules` uses this for x-kubernetes-validations, webhooks for matchConditions. Types are not checked before
-evaluation as a real server does: a field that the schema does not have is found when the rule runs. There is
-no cost budget; the limit on the length of an expression stands in for it.
+`celrules` uses this for x-kubernetes-validations, webhooks for matchConditions. Of types only the
+fields that are read from `self` are checked before evaluation; what else does not fit is found when the rule runs.
+There is no cost budget; the limit on the length of an expression stands in for it.
 """
 
 import re

@@ -47,15 +47,26 @@ _ACCESS = re.compile(r"(?<![\w.])self((?:\.\w+(?!\w|\s*\())+)")
 
 
 def undefined_field(schema: Json, source: str) -> None:
-    """Refuse an expression that reads a field of self which the schema does not have."""
+    """Refuse an expression that reads a field of self which the schema does not have, or one of a scalar."""
     bare = re.sub(r"'[^'\n]*'|\"[^\"\n]*\"", lambda text: " " * len(text[0]), source)
     for access in _ACCESS.finditer(bare):
         node: Any = schema
         for part in re.finditer(r"\.(\w+)", access[1]):
+            place, scalar = access.start(1) + part.start(), _scalar(node)
+            if scalar:
+                raise located(source, place, f"type '{scalar}' does not support field selection")
             below = _field_schema(node, part[1])
             if below is None:
-                raise located(source, access.start(1) + part.start(), f"undefined field '{part[1]}'")
+                raise located(source, place, f"undefined field '{part[1]}'")
             node = below
+
+
+def _scalar(schema: Json) -> str:
+    """What CEL calls the type of a schema that has no fields; nothing if it may have some."""
+    return "" if schema.get("format") else _SCALARS.get(schema.get("type", ""), "")
+
+
+_SCALARS = {"integer": "int", "number": "double", "boolean": "bool", "string": "string"}
 
 
 def _field_schema(schema: Json, name: str) -> Json | None:
