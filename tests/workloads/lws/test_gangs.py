@@ -1,7 +1,12 @@
 """Groups as gangs: what the grouper makes of the pods and where the scheduler then puts them."""
 
-import pytest
+from collections import Counter
 
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from quorate.api.expected import held_seats
 from quorate.api.labels import (
     HELD_SEATS,
     LWS_EXCLUSIVE_TOPOLOGY,
@@ -168,6 +173,68 @@ def test_groups_of_a_whole_set_that_wait_for_their_leaders_start_together() -> N
         world.workers("a", index)
     world.cycle()
     assert len(world.bound) == 6
+
+
+STEPS = st.lists(
+    st.tuples(st.sampled_from(["leader", "workers", "some", "gone"]), st.integers(0, 3)),
+    max_size=10,
+)
+
+
+@settings(max_examples=12, deadline=None)
+@given(STEPS)
+def test_whatever_comes_and_goes_a_bound_leader_has_its_workers_or_their_seats(
+    steps: list[tuple[str, int]],
+) -> None:
+    world = LwsWorld()
+    for index in range(4):
+        world.node(f"n{index}", 2)
+    for index in range(4):
+        world.add(lws(f"s{index}", size=2 + index % 3, startupPolicy="LeaderReady"))
+    for step, index in steps:
+        played(world, step, index)
+        world.cycle()
+        world.cycle()
+        assert_seated(world)
+    for index in range(4):
+        played(world, "workers", index)
+    world.cycle()
+    world.cycle()
+    for name in [name for name in world.sets if f"{name}-0" in world.bound]:
+        assert all(pod in world.bound for pod in world.pods if pod.startswith(f"{name}-"))
+
+
+def played(world: LwsWorld, step: str, index: int) -> None:
+    name = f"s{index}"
+    match step:
+        case "leader" if f"{name}-0" not in world.pods:
+            world.leader(name)
+        case "workers" | "some" if f"{name}-0" in world.bound:
+            size = world.blueprint(name).size
+            wanted = range(1, size) if step == "workers" else [size - 1]
+            for one in wanted:
+                if f"{name}-0-{one}" not in world.pods:
+                    world.workers(name, only=[one])
+        case "gone":
+            world.gone(*[pod for pod in world.pods if pod.startswith(f"{name}-")])
+        case _:
+            pass
+
+
+def assert_seated(world: LwsWorld) -> None:
+    """Per node what is bound and what is held fits; each worker that misses has a seat."""
+    taken = Counter(world.bound.values())
+    for name in world.sets:
+        leader = world.pods.get(f"{name}-0")
+        if leader is None or not leader.spec.node_name:
+            continue
+        seats = held_seats(leader.metadata.annotations)
+        missing = [f"{name}-0-{one}" for one in range(1, world.blueprint(name).size)]
+        for pod in missing:
+            if pod not in world.bound:
+                assert seats[pod] in world.nodes
+                taken[seats[pod]] += 1
+    assert all(count <= world.gpus[node] for node, count in taken.items())
 
 
 # exclusive topology

@@ -56,7 +56,7 @@ class Encoder:
         self._shapes = Shapes()
         self._entries: dict[Key, Entry] = {}
         self._members: dict[Key, set[Key]] = {}  # pods by gang
-        self._expected = Expectations(scheduler, self._shapes)
+        self._expected = Expectations(scheduler, self._shapes, self._volumes_of)
         self._leaving: dict[Key, float] = {}  # pods being deleted, and when they should be gone
         self._podgroups: dict[Key, tuple[Kind, PodGroup]] = {}
         self._frames: dict[Key, Frame] = {}
@@ -257,6 +257,7 @@ class Encoder:
 
     def _reread(self, claims: set[Key]) -> None:
         """Read the pods of these claims again: their shape may be another now."""
+        self._dirty.update(self._expected)
         for (namespace, _), entry in list(self._entries.items()):
             mounted = (one.persistent_volume_claim for one in entry.pod.spec.volumes or ())
             if any(one is not None and (namespace, one.claim_name) in claims for one in mounted):

@@ -4,25 +4,30 @@ A seat that is held for one is an active member on that node; without a seat it 
 announced them has to live: without it nobody is expected, and what was held is free again.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from math import inf
 
 from msgspec import structs
 
 from quorate.api import labels
+from quorate.api.core import Pod
 from quorate.api.expected import ExpectedError, ExpectedPod, expected_of, held_seats
 from quorate.api.podgroup import PodGroup
+from quorate.api.podspec import NodeSelector
 from quorate.scheduling.encode.nodes import NodeTable
 from quorate.scheduling.encode.pods import Entry, Key, Shapes, entry_of
 from quorate.scheduling.snapshot import State
+
+VolumesOf = Callable[[Pod], list[NodeSelector]]
 
 
 class Expectations:
     """Whom each gang expects, and the entries that stand in for them now."""
 
-    def __init__(self, scheduler: str, shapes: Shapes) -> None:
+    def __init__(self, scheduler: str, shapes: Shapes, volumes_of: VolumesOf) -> None:
         self._scheduler = scheduler
         self._shapes = shapes
+        self._volumes_of = volumes_of
         self._announced: dict[Key, list[tuple[str, ExpectedPod]]] = {}  # with who announces each
         self._texts: dict[Key, str] = {}  # what was read, because a PodGroup changes often and this hardly
         self._standing: dict[Key, list[Entry]] = {}
@@ -51,7 +56,7 @@ class Expectations:
         if found:
             self._announced[key] = found
             for _, pod in found:
-                self._shapes.of(pod, [])
+                self._shapes.of(pod, self._volumes_of(pod))
 
     def forget(self, key: Key) -> None:
         self._announced.pop(key, None)
@@ -84,7 +89,7 @@ class Expectations:
 
     def _entry(self, pod: ExpectedPod, nodes: NodeTable, node: str = "") -> Entry | None:
         seated = structs.replace(pod, spec=structs.replace(pod.spec, node_name=node))
-        return entry_of(seated, self._scheduler, self._shapes, [], nodes.slot)
+        return entry_of(seated, self._scheduler, self._shapes, self._volumes_of(pod), nodes.slot)
 
 
 def _after_others(entry: Entry, announcer: str) -> Entry:
