@@ -9,11 +9,11 @@ import msgspec
 from quorate.api.core import Pod
 from quorate.workloads.lws import tpu
 from quorate.workloads.lws.environment import value_of
+from quorate.workloads.lws.groups import has_restarted
 from quorate.workloads.lws.identity import Identity
 from quorate.workloads.lws.keys import group_key, sub_group_key
 from quorate.workloads.lws.names import Place, parent_and_ordinal
 from quorate.workloads.lws.pods import completed, identity_labels
-from quorate.workloads.lws.restart import has_restarted
 from tests.cases.deviations import Mismatch, explain
 from tests.cases.lws_rules import RULES
 from tests.cases.outcome import Outcome, deviating, failed, passed, unsupported

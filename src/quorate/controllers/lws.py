@@ -1,7 +1,7 @@
 """LeaderWorkerSets as a controller: a set is dirty when it or one of its children changes."""
 
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from functools import partial
 from typing import Any
 
@@ -21,11 +21,13 @@ from quorate.kube.keys import Keys
 from quorate.kube.outcome import Outcome, Result, Written
 from quorate.kube.resources import Scope
 from quorate.plan import Create, Ref
+from quorate.workloads.lws.groups import NOTHING, Group
 from quorate.workloads.lws.reconcile import reconcile
 from quorate.workloads.lws.view import Children
 
-# children come in quick succession, and each pass reads all of them
+# children come in quick succession, and each pass reads all of them: a set whose passes are long has fewer
 BATCH_SECONDS = 0.05
+REST = 5
 LOOK_SECONDS = 0.05
 Name = tuple[str, str]
 
@@ -56,6 +58,8 @@ class LeaderWorkerSets:
         )
         self._awaited: Awaited[Name] = Awaited(self._look)
         self._refused: dict[Name, str] = {}  # what the server would not make
+        self._batch: dict[Name, float] = {}
+        self._groups: dict[Name, Mapping[int, Group]] = {}  # as the last pass saw them
         self._sets.subscribe(self._set_changed)
         for cache in children.values():
             cache.subscribe(self._child_changed)
@@ -64,10 +68,15 @@ class LeaderWorkerSets:
         item = self._sets.get(*key)
         if item is None:
             self._refused.pop(key, None)
+            self._groups.pop(key, None)
+            self._batch.pop(key, None)
             return Step()
         if self._awaited.is_open(key, time.monotonic()):
             return Step(again_seconds=LOOK_SECONDS, only_waits=True)
+        began = time.monotonic()
         done = reconcile(item, self._children(key), time.time(), scheduler_name=self._scheduler_name)
+        self._batch[key] = max(BATCH_SECONDS, REST * (time.monotonic() - began))
+        self._groups[key] = done.groups
         after = partial(self._written, key, self._awaited.versions(done.plan.changes), done.again_seconds)
         return Step(done.plan, after=after)
 
@@ -80,6 +89,7 @@ class LeaderWorkerSets:
             claims=found[PERSISTENT_VOLUME_CLAIM],
             budgets=found[POD_DISRUPTION_BUDGET],
             refusal=self._refused.get(key, ""),
+            before=self._groups.get(key, NOTHING),
         )
 
     def _written(self, key: Name, versions: Any, again: float | None, result: Result) -> float | None:
@@ -103,7 +113,8 @@ class LeaderWorkerSets:
         for child in (old, new):
             for name in set_of(child) if child is not None else ():
                 namespace, _, own = name.partition("/")
-                self.keys.add_after((namespace, own), BATCH_SECONDS)
+                key = namespace, own
+                self.keys.add_after(key, self._batch.get(key, BATCH_SECONDS))
 
 
 def is_refused_creation(one: Written) -> bool:

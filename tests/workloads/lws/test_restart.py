@@ -133,16 +133,14 @@ def test_worker_that_went_unseen_breaks_a_gang_that_started_whole() -> None:
 
 
 def test_group_that_kept_going_or_was_updated_starts_anew() -> None:
-    record = GroupRestarts(group=0, revision="a", count=4, last=text(NOW))
-    group = settled().pod("web-0")
-    labels = group.metadata.labels
-    assert labels is not None
-    labels["leaderworkerset.sigs.k8s.io/template-revision-hash"] = "a"
-    failing = Group(0, {0: group})
-    assert due(record, failing, NOW) == NOW + delay(4)
-    assert due(record, failing, NOW + FORGET_SECONDS + delay(4) + 1) == NOW + FORGET_SECONDS + delay(4) + 1
-    labels["leaderworkerset.sigs.k8s.io/template-revision-hash"] = "b"
-    assert due(record, failing, NOW) == NOW
+    pods = {0: settled().pod("web-0")}
+    revision = Group(0, pods).revision
+    record = GroupRestarts(group=0, revision=revision, count=4, last=text(NOW))
+    later = NOW + FORGET_SECONDS + delay(4) + 1
+    assert due(record, Group(0, pods), NOW) == NOW + delay(4)
+    assert due(record, Group(0, pods), later) == later
+    other = GroupRestarts(group=0, revision="other", count=4, last=text(NOW))
+    assert due(other, Group(0, pods), NOW) == NOW
 
 
 def test_delays_double_and_are_bounded() -> None:

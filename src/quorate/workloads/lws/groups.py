@@ -2,6 +2,8 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
+from types import MappingProxyType
 
 from quorate.api import labels
 from quorate.api.core import Pod
@@ -11,42 +13,53 @@ from quorate.workloads.lws.names import place_of
 LEADER = 0
 # how long a group may take to get ready before a rollout counts it as sick
 SICK_SECONDS = 60.0
+NOTHING: Mapping[int, "Group"] = MappingProxyType({})
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Group:
-    """Pods by their index, the leader's is 0. Without a leader that stays, a group is leaving."""
+    """Pods by their index, the leader's is 0. Without a leader that stays, a group is leaving.
+
+    What is asked of a group is found out once: most groups of a large set are the same in the next pass.
+    """
 
     index: int
     pods: Mapping[int, Pod] = field(default_factory=dict)
 
     @property
-    def leader(self) -> Pod | None:
-        return self.pods.get(LEADER)
-
-    @property
     def exists(self) -> bool:
         return bool(self.pods)
 
-    @property
+    @cached_property
+    def leader(self) -> Pod | None:
+        return self.pods.get(LEADER)
+
+    @cached_property
     def is_leaving(self) -> bool:
         return self.exists and (self.leader is None or self.leader.is_deleting)
 
-    @property
+    @cached_property
     def revision(self) -> str:
         """Of its leader; pods of another one are left from an earlier group of that name."""
         return revision_of(self.leader) if self.leader else ""
 
-    @property
+    @cached_property
     def size(self) -> int:
         """What it was made with, whatever the set says now."""
         text = self.leader.metadata.annotation(labels.LWS_SIZE) if self.leader else ""
         return int(text) if text.isdecimal() else len(self.pods)
 
-    @property
+    @cached_property
     def is_ready(self) -> bool:
-        serving = sum(is_serving(pod) and revision_of(pod) == self.revision for pod in self.pods.values())
-        return self.leader is not None and serving == self.size == len(self.pods)
+        """All its pods serve, and no other is there."""
+        if self.leader is None or len(self.pods) != self.size:
+            return False
+        return all(is_serving(pod) and revision_of(pod) == self.revision for pod in self.pods.values())
+
+    @cached_property
+    def is_settled(self) -> bool:
+        """It is ready, and none of its pods ever restarted: there is nothing to do about it."""
+        return self.is_ready and not any(has_restarted(pod) for pod in self.pods.values())
 
     def sick_at(self, now: float) -> float | None:
         """When its time to get ready is over; none for a group that is ready or leaves."""
@@ -64,12 +77,29 @@ def is_serving(pod: Pod) -> bool:
     return pod.is_ready and pod.status.phase == "Running" and not pod.is_deleting
 
 
-def observe(name: str, uid: str, pods: Iterable[Pod]) -> dict[int, Group]:
-    """The groups of the set by index, from the pods that it controls."""
+def has_restarted(pod: Pod) -> bool:
+    statuses = [*(pod.status.container_statuses or ()), *(pod.status.init_container_statuses or ())]
+    return pod.status.phase in {"Running", "Pending"} and any(found.restart_count for found in statuses)
+
+
+def observe(
+    name: str, uid: str, pods: Iterable[Pod], before: Mapping[int, Group] = NOTHING
+) -> dict[int, Group]:
+    """The groups of the set by index, from the pods that it controls; those of `before` that stayed the same."""
     found: dict[int, dict[int, Pod]] = {}
     for pod in pods:
         owner = pod.metadata.controller
+        if owner is None or owner.uid != uid:
+            continue
         place = place_of(name, pod.metadata.name)
-        if owner is not None and owner.uid == uid and place is not None:
+        if place is not None:
             found.setdefault(place.group, {})[place.index] = pod
-    return {index: Group(index, members) for index, members in sorted(found.items())}
+    return {index: _group(index, members, before.get(index)) for index, members in sorted(found.items())}
+
+
+def _group(index: int, members: dict[int, Pod], before: Group | None) -> Group:
+    if before is not None and len(before.pods) == len(members):
+        old = before.pods
+        if all(old.get(at) is pod for at, pod in members.items()):
+            return before
+    return Group(index, members)

@@ -2,6 +2,7 @@
 
 import re
 from dataclasses import dataclass
+from functools import lru_cache
 
 _ORDINAL = re.compile(r"(.*)-(\d+)", re.DOTALL)
 
@@ -32,6 +33,7 @@ def parent_and_ordinal(pod: str) -> tuple[str, int] | None:
     return (found[1], int(found[2])) if found else None
 
 
+@lru_cache(maxsize=1 << 16)  # asked for every pod of a set in every pass
 def place_of(name: str, pod: str) -> Place | None:
     """The place of a pod of that name in the set; `None` if it is not named as the set's pods are."""
     if not pod.startswith(f"{name}-"):

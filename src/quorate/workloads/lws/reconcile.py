@@ -19,7 +19,7 @@ from quorate.api.meta import Json, Kind, Object
 from quorate.plan import Change, Patch, Plan
 from quorate.workloads.lws.around import around
 from quorate.workloads.lws.blueprint import Blueprint
-from quorate.workloads.lws.groups import Group, observe
+from quorate.workloads.lws.groups import NOTHING, Group, observe
 from quorate.workloads.lws.history import History, history_of
 from quorate.workloads.lws.names import place_of
 from quorate.workloads.lws.rollout import Seen, decide, pace_of
@@ -30,10 +30,11 @@ from quorate.workloads.lws.view import Children, View, cleared, ref
 
 
 class Pass(NamedTuple):
-    """The plan, and when to look again even if nothing changes."""
+    """The plan, when to look again even if nothing changes, and the groups as they were seen."""
 
     plan: Plan = Plan()
     again_seconds: float | None = None
+    groups: Mapping[int, Group] = NOTHING
 
 
 def reconcile(item: LeaderWorkerSet, children: Children, now: float, *, scheduler_name: str = "") -> Pass:
@@ -42,7 +43,7 @@ def reconcile(item: LeaderWorkerSet, children: Children, now: float, *, schedule
     adopted = tuple(_adopted(item, children))
     if adopted:
         return Pass(Plan(changes=adopted))
-    groups = observe(item.metadata.name, item.metadata.uid, children.pods)
+    groups = observe(item.metadata.name, item.metadata.uid, children.pods, children.before)
     line = line_of(item, groups)
     if line.note != item.metadata.annotation(labels.WANTED_GROUPS, "") and (
         line.note or labels.WANTED_GROUPS in (item.metadata.annotations or {})
@@ -93,7 +94,7 @@ def _planned(view: View, children: Children) -> Pass:
         changes += one.changes
     for index, blueprint in fresh.items():
         changes += built(view, index, blueprint, claims)
-    return Pass(Plan(changes=(*changes, *status)), _again(view, cared))
+    return Pass(Plan(changes=(*changes, *status)), _again(view, cared), view.groups)
 
 
 def _fresh(view: View) -> Iterator[tuple[int, Blueprint]]:
@@ -119,17 +120,17 @@ def _noted(item: LeaderWorkerSet, line: Line) -> Patch:
 
 
 def _adopted(item: LeaderWorkerSet, children: Children) -> Iterator[Change]:
-    for pod in children.pods:
-        if not pod.is_deleting and place_of(item.metadata.name, pod.metadata.name) is not None:
-            yield from _owned(item, POD, pod)
-    for revision in children.revisions:
-        yield from _owned(item, CONTROLLER_REVISION, revision)
-
-
-def _owned(item: LeaderWorkerSet, kind: Kind, found: Object) -> Iterator[Change]:
     """Make the set the owner of what has none, left by a deletion that orphaned it."""
-    if found.metadata.controller is not None:
-        return
+    for pod in children.pods:
+        is_free = pod.metadata.controller is None and not pod.is_deleting
+        if is_free and place_of(item.metadata.name, pod.metadata.name) is not None:
+            yield _owned(item, POD, pod)
+    for revision in children.revisions:
+        if revision.metadata.controller is None:
+            yield _owned(item, CONTROLLER_REVISION, revision)
+
+
+def _owned(item: LeaderWorkerSet, kind: Kind, found: Object) -> Patch:
     own: Json = {
         "apiVersion": LEADER_WORKER_SET.api_version,
         "kind": LEADER_WORKER_SET.kind,
@@ -139,4 +140,4 @@ def _owned(item: LeaderWorkerSet, kind: Kind, found: Object) -> Iterator[Change]
         "blockOwnerDeletion": True,
     }
     held = msgspec.to_builtins(found.metadata.owner_references or [])
-    yield Patch(ref(kind, found), {"metadata": {"ownerReferences": [*held, own]}})
+    return Patch(ref(kind, found), {"metadata": {"ownerReferences": [*held, own]}})

@@ -12,7 +12,7 @@ from quorate.api.core import Pod
 from quorate.api.labels import POD_GROUP_NAME
 from quorate.api.lws import GroupRestarts
 from quorate.api.timestamps import epoch, text
-from quorate.workloads.lws.groups import LEADER, Group, revision_of
+from quorate.workloads.lws.groups import LEADER, Group, has_restarted, revision_of
 
 BASE_SECONDS, CAP_SECONDS, FORGET_SECONDS = 10.0, 300.0, 600.0
 AFTER_START = "RecreateGroupAfterStart"
@@ -25,11 +25,6 @@ class Call(NamedTuple):
     pod: Pod
     why: str
     is_failure: bool
-
-
-def has_restarted(pod: Pod) -> bool:
-    statuses = [*(pod.status.container_statuses or ()), *(pod.status.init_container_statuses or ())]
-    return pod.status.phase in {"Running", "Pending"} and any(found.restart_count for found in statuses)
 
 
 def called(

@@ -7,7 +7,8 @@ remain is written into `quorate.dev/groups` before anything is deleted.
 
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from typing import NamedTuple
+from dataclasses import dataclass
+from functools import cached_property
 
 from quorate.api import labels
 from quorate.api.lws import LeaderWorkerSet
@@ -17,21 +18,26 @@ UNREADY_FIRST = "unready-first"
 _RANGES = re.compile(r"\d{1,7}(-\d{1,7})?(,\d{1,7}(-\d{1,7})?)*")
 
 
-class Line(NamedTuple):
+@dataclass(frozen=True)
+class Line:
     """Places of a rollout: `wanted` groups, then all others that exist; `note` is the annotation to write."""
 
     wanted: Sequence[int]
     others: Sequence[int]
     note: str | None
 
-    @property
+    @cached_property
     def indices(self) -> Sequence[int]:
         return [*self.wanted, *self.others]
 
     def index_at(self, place: int) -> int:
         """The group at a place; beyond the last comes what no group has yet."""
         known = self.indices
-        return known[place] if place < len(known) else max(known, default=-1) + 1 + place - len(known)
+        return known[place] if place < len(known) else self._beyond + place - len(known)
+
+    @cached_property
+    def _beyond(self) -> int:
+        return max(self.indices, default=-1) + 1
 
 
 def line_of(item: LeaderWorkerSet, groups: Mapping[int, Group]) -> Line:

@@ -29,8 +29,13 @@ class Tended(NamedTuple):
     trouble: str = ""
 
 
+NOTHING_TO_DO = Tended()
+
+
 def tended(view: View, group: Group, claims: Collection[str]) -> Tended:
     """A group that is to stay."""
+    if group.is_settled:
+        return NOTHING_TO_DO
     if group.is_leaving:
         return Tended(tuple(cleared(group)))
     blueprint = view.history.of(group.revision)

@@ -1,7 +1,8 @@
 """What one pass over a set reads, and the small changes that all its steps share."""
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import cached_property
 
 from quorate.api.apps import ControllerRevision
 from quorate.api.core import POD, Pod
@@ -20,7 +21,7 @@ from quorate.workloads.lws.scaling import Line
 class Children:
     """What carries the set's name, its own and others'; Services by name, whoever they are of.
 
-    `refusal` says what the API server would not make in the pass before.
+    `refusal` says what the API server would not make in the pass before, `before` are the groups of that pass.
     """
 
     pods: Sequence[Pod] = ()
@@ -29,9 +30,10 @@ class Children:
     claims: Sequence[PersistentVolumeClaim] = ()
     budgets: Sequence[PodDisruptionBudget] = ()
     refusal: str = ""
+    before: Mapping[int, Group] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class View:
     """One pass: the set, its groups by index, their order, and what the rollout asks for."""
 
@@ -43,7 +45,7 @@ class View:
     moves: Moves
     now: float
 
-    @property
+    @cached_property
     def restarts(self) -> Mapping[int, GroupRestarts]:
         return {record.group: record for record in self.item.status.restarts or ()}
 
