@@ -50,7 +50,7 @@ class Solver:
             goal = replace(step, place=(*place, *step.place)) if place else step
             has_choice = growth.has_choice(trial, goal)
             first = growth.first_choice(trial, goal)
-            stop = None if has_choice else self._gate(trial, number, first)
+            stop = self._gate_least(trial, number, goal) if has_choice else self._gate(trial, number, first)
             if stop is not None:
                 last = Attempt(stop=stop, goal=goal)
                 continue
@@ -61,6 +61,11 @@ class Solver:
                 return Attempt(found.draft, goal=goal, states=states)
             last = Attempt(stop=stop, goal=goal, is_proven=found.is_proven, states=states)
         return last
+
+    def _gate_least(self, trial: Trial, number: int, goal: Start | Add) -> gates.Stop | None:
+        """A queue that cannot take the least of all choices refuses them all, wherever they would go."""
+        queue = int(trial.snapshot.gangs.queue[number])
+        return gates.check(trial.accounts, self.shares, queue, growth.least(trial, goal))
 
     def _gate_draft(self, trial: Trial, number: int, draft: Draft, *, is_whole: bool) -> gates.Stop | None:
         """What is within a limit only shrinks as a draft grows; its core is known at the end."""

@@ -11,7 +11,7 @@ import numpy as np
 
 from quorate.scheduling import gang, topology
 from quorate.scheduling.agenda import Add, Draft, Start
-from quorate.scheduling.snapshot import NONE, Ints
+from quorate.scheduling.snapshot import NONE, SHARED, Ints
 from quorate.scheduling.trial import Trial
 
 Grown = tuple[int, float]
@@ -108,6 +108,34 @@ def has_choice(trial: Trial, goal: Start | Add) -> bool:
         else groups.min_member[row] > 0 or groups.min_subgroup[row] < len(list(groups.children(row)))
         for row in rows
     )
+
+
+def least(trial: Trial, goal: Start | Add) -> Ints:
+    """What every choice of the step asks for at least, of each shared resource by itself: [3]."""
+    if isinstance(goal, Add):
+        return _least_members(trial, goal.leaf, goal.count)
+    return _least(trial, goal.group)
+
+
+def _least(trial: Trial, group: int) -> Ints:
+    groups = trial.snapshot.groups
+    if groups.is_leaf(group):
+        return _least_members(trial, group, max(int(groups.min_member[group] - trial.active[group]), 0))
+    children = groups.children(group)
+    waiting = [child for child in children if not gang.is_satisfied(trial, child)]
+    missing = int(groups.min_subgroup[group]) - (len(list(groups.children(group))) - len(waiting))
+    asked = np.array([_least(trial, child) for child in waiting if gang.is_eligible(trial, child)])
+    if missing <= 0 or not len(asked):
+        return np.zeros(len(SHARED), dtype=np.int64)
+    smallest: Ints = np.sort(asked, axis=0)[:missing].sum(axis=0)
+    return smallest
+
+
+def _least_members(trial: Trial, leaf: int, count: int) -> Ints:
+    snapshot = trial.snapshot
+    asked = snapshot.shared_requests.take(snapshot.pods.shape[trial.pending(leaf)], axis=0)
+    smallest: Ints = np.sort(asked, axis=0)[:count].sum(axis=0)
+    return smallest
 
 
 def _is_mixed(trial: Trial, leaf: int) -> bool:
