@@ -149,7 +149,7 @@ def test_a_worker_that_crashes_again_and_again_waits_and_is_shown(shell: Kubectl
     trouble = eventually(
         lambda: condition(shell, "Degraded"), until=lambda seen: seen.get("status") == "True"
     )
-    assert "group 0 used up its 1 recreations: a container of pod web-0-1 restarted" in trouble["message"]
+    assert "group 0 used up its budget of 1: a container of pod web-0-1 restarted" in trouble["message"]
     restarts = status(shell)["restarts"]
     assert [(one["group"], one["count"]) for one in restarts] == [(0, 1)]
 

@@ -102,7 +102,7 @@ def test_budget_of_recreations_ends_them() -> None:
     made.step()
     assert recreated(made, before) == set()
     message = next(one["message"] for one in made.status["conditions"] if one["type"] == "Degraded")
-    assert message == "group 1 used up its 1 recreations: a container of pod web-1 restarted"
+    assert message == "group 1 used up its budget of 1: a container of pod web-1 restarted"
 
 
 def test_deleted_pods_are_no_failure_and_wait_for_nothing() -> None:

@@ -71,7 +71,7 @@ def _holding(counts: Counts, trouble: str) -> Iterator[Condition]:
 
 def _progress(counts: Counts) -> str:
     if counts.held and counts.ready == counts.wanted and not counts.old:
-        return f"{counts.held} groups are kept at an earlier revision by the partition"
+        return f"groups kept at an earlier revision by the partition: {counts.held}"
     return "Replicas are progressing"
 
 

@@ -19,7 +19,7 @@ def progress_of(item: LeaderWorkerSet) -> Progress:
         return Progress(f"Waiting: {status.updated_replicas} of {due} groups are updated{_trouble(item)}")
     if status.ready_replicas < wanted or status.replicas < wanted:
         return Progress(f"Waiting: {status.ready_replicas} of {wanted} groups are ready{_trouble(item)}")
-    kept = f"; {held} groups are kept at an earlier revision by the partition" if due < wanted else ""
+    kept = f"; groups kept at an earlier revision by the partition: {held}" if due < wanted else ""
     return Progress(f"successfully rolled out{kept}", is_done=True)
 
 

@@ -64,7 +64,7 @@ def _recreated(view: View, group: Group, call: restart.Call) -> Tended:
     record = view.restarts.get(group.index)
     count, most = restart.counted(record, group, view.now), _budget(view)
     if most is not None and count >= most:
-        return Tended(trouble=f"group {group.index} used up its {most} recreations: {call.why}")
+        return Tended(trouble=f"group {group.index} used up its budget of {most}: {call.why}")
     due = restart.due(record, group, view.now)
     if due > view.now:
         wait = f"group {group.index} was recreated {count} times and waits until {text(due)}"
