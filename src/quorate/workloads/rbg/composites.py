@@ -7,6 +7,7 @@ found no room for a while may not start: seats that are free for a moment are no
 """
 
 from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
 
 from quorate.api import labels, timestamps
 from quorate.api.composite import COMPOSITE_POD_GROUP
@@ -14,7 +15,7 @@ from quorate.api.meta import Json, Object
 from quorate.api.rbgcoordination import SegmentTopologyAffinity
 from quorate.plan import Apply
 from quorate.rules.composites import beginning_of, composite_name
-from quorate.workloads.rbg.group import Group
+from quorate.workloads.rbg.group import Group, Owner
 from quorate.workloads.rbg.objects import owned
 from quorate.workloads.rbg.placing import Held, Targets
 from quorate.workloads.segmentgangs import Segment, Team, segments
@@ -26,6 +27,10 @@ PATIENCE_SECONDS = 10
 REQUIRE, PREFER, BEST_EFFORT = "RequireSegmentAffinity", "PreferSegmentAffinity", "BestEffort"
 
 Found = Mapping[str, Object]
+Notes = tuple[tuple[str, str], ...]  # annotations
+# such a composite asks for one instance more than there are: it cannot start
+RUNNING_FIRST: Notes = ((HELD, "segments that run are updated, and get their seats back, first"),)
+Terms = tuple[SegmentTopologyAffinity | None, str]  # where a segment keeps to, and whom it keeps apart from
 
 
 def composites(
@@ -39,27 +44,30 @@ def composites(
     """Extra instances of a role that rolls are beyond the last segment, and start freely."""
     for team in targets.teams:
         beginning = beginning_in(group, targets.teams, team)
+        terms = affinity_of(group, team), beginning_of(group.name, team.name)
         made = list(segments(team, targets.replicas))
-        room = {role: targets.replicas[role] + _surge(updates[team.name], role) for role in team.sizes}
-        extra = [Segment(team.name, one.index, {}) for one in segments(team, room)][len(made) :]
-        started = {
-            one.index
-            for one in (*made, *extra)
-            if _has_started(one, held, found.get(composite_name(beginning, one.index)))
-        }
+        made += _beyond(team, targets, updates[team.name], len(made))
+        named = [(composite_name(beginning, one.index), one) for one in made]
+        started = {one.index for name, one in named if _has_started(one, held, found.get(name))}
         goes_first = updates[team.name].segment in started or any(
             one.index in started and not _is_seated(one, held) for one in made
         )
-        for segment in (*made, *extra):
-            name = composite_name(beginning, segment.index)
-            is_started = segment.index in started
-            can_wait = bool(segment.count) and not is_started
-            waits = goes_first and can_wait and _is_blocked(found.get(name), now)
-            yield _composite(group, team, segment, name, is_started=is_started, is_held=waits)
+        for name, segment in named:
+            index, minimum = segment.index, segment.count
+            notes: Notes = ()
+            if index in started:
+                notes = ((STARTED, "true"),)
+            elif goes_first and minimum and _is_blocked(found.get(name), now):
+                minimum, notes = minimum + 1, RUNNING_FIRST
+            yield _composite(group.owner, name, index, minimum, terms, notes)
 
 
-def _surge(update: SegmentUpdate, role: str) -> int:
-    return 0 if update.segment is None else update.roles[role].max_surge
+def _beyond(team: Team, targets: Targets, update: SegmentUpdate, count: int) -> list[Segment]:
+    """Segments past the last for extra instances of roles that roll; nobody has to be in them."""
+    if update.segment is None:
+        return []
+    room = {role: targets.replicas[role] + update.roles[role].max_surge for role in team.sizes}
+    return [Segment(team.name, one.index, {}) for one in segments(team, room)][count:]
 
 
 def _is_blocked(composite: Object | None, now: float) -> bool:
@@ -107,30 +115,15 @@ def _is_seated(segment: Segment, held: Mapping[str, Held]) -> bool:
     return all(held[role].instances.bound.issuperset(within) for role, within in segment.instances.items())
 
 
-def _composite(
-    group: Group, team: Team, segment: Segment, name: str, *, is_started: bool, is_held: bool
-) -> Apply:
-    spec: Json = {"minGroupCount": segment.count + is_held}  # one more than there are: it cannot start
-    affinity = affinity_of(group, team)
+# a group of a hundred segments makes the same hundred objects in every pass
+@lru_cache(maxsize=8192)
+def _composite(owner: Owner, name: str, index: int, minimum: int, terms: Terms, notes: Notes) -> Apply:
+    affinity, spread = terms
+    spec: Json = {"minGroupCount": minimum}
     if affinity is not None and affinity.strategy != BEST_EFFORT:
         level = "requiredTopologyLevel" if affinity.strategy == REQUIRE else "preferredTopologyLevel"
         spec["topologyConstraint"] = {level: affinity.topology_key}
     if affinity is not None and affinity.spread_segments:
-        spec["spread"] = beginning_of(group.name, team.name)
-    return owned(
-        group,
-        COMPOSITE_POD_GROUP,
-        name,
-        metadata={
-            "labels": {labels.RBG_SEGMENT_INDEX: str(segment.index)},
-            "annotations": {
-                **({STARTED: "true"} if is_started else {}),
-                **(
-                    {HELD: "segments that run are updated, and get their seats back, first"}
-                    if is_held
-                    else {}
-                ),
-            },
-        },
-        spec=spec,
-    )
+        spec["spread"] = spread
+    metadata = {"labels": {labels.RBG_SEGMENT_INDEX: str(index)}, "annotations": dict(notes)}
+    return owned(owner, COMPOSITE_POD_GROUP, name, metadata=metadata, spec=spec)

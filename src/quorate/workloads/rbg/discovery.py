@@ -64,7 +64,7 @@ def file_of(group: Group, replicas: Mapping[str, int]) -> Apply:
     lines += ["roles:"]
     for role in group.roles:
         lines += _role(group, role, replicas[role.name])
-    return owned(group, CONFIG_MAP, group.name, data={FILE: "\n".join([*lines, ""])})
+    return owned(group.owner, CONFIG_MAP, group.name, data={FILE: "\n".join([*lines, ""])})
 
 
 def _role(group: Group, role: Role, count: int) -> Iterator[str]:
@@ -95,7 +95,7 @@ def services_of(group: Group) -> Iterator[Apply]:
         if role.ports:
             spec["ports"] = [_port(each) for each in msgspec.to_builtins(role.ports)]
         named = {"labels": {labels.RBG_ROLE_NAME: role.name}}
-        yield owned(group, SERVICE, service_name(group.name, role.name), metadata=named, spec=spec)
+        yield owned(group.owner, SERVICE, service_name(group.name, role.name), metadata=named, spec=spec)
 
 
 def _port(port: dict[str, Any]) -> Json:

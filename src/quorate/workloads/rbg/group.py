@@ -6,6 +6,7 @@ runs goes on running.
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import NamedTuple
 
 import msgspec
 
@@ -46,6 +47,26 @@ class Role:
     adapter_labels: Mapping[str, str] = field(default_factory=dict)
 
 
+class Owner(NamedTuple):
+    """Which group an object belongs to."""
+
+    kind: Kind
+    name: str
+    namespace: str
+    uid: str
+
+    @property
+    def reference(self) -> Json:
+        return {
+            "apiVersion": self.kind.api_version,
+            "kind": self.kind.kind,
+            "name": self.name,
+            "uid": self.uid,
+            "controller": True,
+            "blockOwnerDeletion": True,
+        }
+
+
 @dataclass(frozen=True, slots=True)
 class Group:
     """`gang` says how many instances of each role start together, if they are to be one gang."""
@@ -68,15 +89,12 @@ class Group:
         return {role.name: role for role in self.roles}
 
     @property
+    def owner(self) -> "Owner":
+        return Owner(self.kind, self.name, self.namespace, self.uid)
+
+    @property
     def owner_reference(self) -> Json:
-        return {
-            "apiVersion": self.kind.api_version,
-            "kind": self.kind.kind,
-            "name": self.name,
-            "uid": self.uid,
-            "controller": True,
-            "blockOwnerDeletion": True,
-        }
+        return self.owner.reference
 
 
 def read(

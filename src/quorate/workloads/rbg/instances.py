@@ -4,7 +4,7 @@ Counting pods instead of reading the status of a set means that nothing here is 
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from quorate.api import labels
@@ -26,6 +26,8 @@ class Instances:
 
     def old(self, revision: str) -> Indexes:
         """Those that have a pod of another revision."""
+        if frozenset[str]().union(*self.revisions.values()) <= {revision}:
+            return frozenset()
         return frozenset(index for index, found in self.revisions.items() if found != {revision})
 
 
@@ -39,19 +41,23 @@ def of_pods(pods: Iterable[Pod], size: int) -> Instances:
         index = pod.metadata.label(labels.LWS_GROUP_INDEX)
         if index.isdecimal() and not pod.is_finished:
             groups[int(index)].append(pod)
+    revisions = {
+        index: frozenset([pod.metadata.annotation(REVISION) for pod in found])
+        for index, found in groups.items()
+    }
     return Instances(
         existing=frozenset(groups),
-        ready=frozenset(index for index, found in groups.items() if _is_ready(found, size)),
-        bound=frozenset(index for index, found in groups.items() if any(pod.spec.node_name for pod in found)),
-        revisions={index: frozenset(_revisions(found)) for index, found in groups.items()},
+        ready=frozenset([index for index, found in groups.items() if _is_ready(found, size)]),
+        bound=frozenset([index for index, found in groups.items() if _is_bound(found)]),
+        revisions=revisions,
     )
 
 
 def _is_ready(pods: list[Pod], size: int) -> bool:
     said = pods[0].metadata.annotation(labels.LWS_SIZE)
     needed = int(said) if said.isdecimal() else size
-    return sum(pod.is_ready and not pod.is_deleting for pod in pods) >= needed
+    return len([pod for pod in pods if pod.is_ready and not pod.is_deleting]) >= needed
 
 
-def _revisions(pods: list[Pod]) -> Iterator[str]:
-    return (pod.metadata.annotation(REVISION) for pod in pods)
+def _is_bound(pods: list[Pod]) -> bool:
+    return any([pod.spec.node_name for pod in pods])  # noqa: C419 - lists of one are faster than generators

@@ -12,22 +12,22 @@ import msgspec
 from quorate.api import labels
 from quorate.api.meta import Json, Kind, Object
 from quorate.plan import Apply, Change, Delete, Ref
-from quorate.workloads.rbg.group import Group
+from quorate.workloads.rbg.group import Group, Owner
 
 MARK = "quorate.dev/applied"
 
 
-def owned(group: Group, kind: Kind, name: str, **fields: Json) -> Apply:
+def owned(owner: Owner, kind: Kind, name: str, **fields: Json) -> Apply:
     """An object of the group's; `metadata` may hold labels and annotations."""
     given = fields.pop("metadata", {})
     metadata: Json = {
         **given,
-        "labels": {**(given.get("labels") or {}), labels.RBG_GROUP_NAME: group.name},
-        "ownerReferences": [group.owner_reference],
+        "labels": {**(given.get("labels") or {}), labels.RBG_GROUP_NAME: owner.name},
+        "ownerReferences": [owner.reference],
     }
     mark = f"{crc32(msgspec.json.encode([metadata, fields], order='sorted')):08x}"
     metadata["annotations"] = {**(given.get("annotations") or {}), MARK: mark}
-    target = Ref(kind=kind, name=name, namespace=group.namespace)
+    target = Ref(kind=kind, name=name, namespace=owner.namespace)
     return Apply(target=target, body={"metadata": metadata, **fields})
 
 
@@ -52,7 +52,8 @@ def settled(
     for change in wanted:
         kept.add(change.target.name)
         there = found.get(change.target.name)
-        if there is None or (is_ours(there, group) and not shows(there, change)):
+        # a mark that agrees is cheaper to see than an owner, and says more
+        if there is None or (not shows(there, change) and is_ours(there, group)):
             yield change
     for name in sorted(found.keys() - kept):
         if is_ours(found[name], group) and found[name].metadata.deletion_timestamp is None:

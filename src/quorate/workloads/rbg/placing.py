@@ -27,7 +27,7 @@ class Held:
     @property
     def is_short(self) -> bool:
         """Whether fewer instances exist than the set was told."""
-        return any(index not in self.instances.existing for index in range(self.told or 0))
+        return not self.instances.existing.issuperset(range(self.told or 0))
 
 
 @dataclass(frozen=True, slots=True)

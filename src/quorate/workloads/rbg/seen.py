@@ -19,6 +19,7 @@ from quorate.workloads.rbg.objects import is_ours
 from quorate.workloads.rbg.placing import Held, Targets, targets
 from quorate.workloads.rbg.rolling import segment_update
 from quorate.workloads.rbg.sets import Made, made
+from quorate.workloads.segmentgangs import Team
 from quorate.workloads.segmentrollout import SegmentUpdate
 
 
@@ -61,18 +62,23 @@ def view_of(seen: Seen) -> View:
     held = {role.name: _held(group, seen, role.name, role.size) for role in group.roles}
     found = targets(group, held)
     what = {role.name: made(group, role) for role in group.roles}
-    revisions = {name: one.revision for name, one in what.items()}
-    updates = {
-        team.name: segment_update(
-            team,
-            group.by_name,
-            held,
-            revisions,
-            never_started(group, found, team, held, seen.composites),
-        )
-        for team in found.teams
-    }
+    updates = {team.name: _update(group, found, team, held, what, seen) for team in found.teams}
     return View(group, held, found, what, updates, (*group.faults, *taken))
+
+
+def _update(
+    group: Group,
+    found: Targets,
+    team: Team,
+    held: Mapping[str, Held],
+    what: Mapping[str, Made],
+    seen: Seen,
+) -> SegmentUpdate:
+    """Which segments never started matters only to a team that has old instances."""
+    revisions = {role: what[role].revision for role in team.sizes}
+    is_new = not any(held[role].instances.old(revision) for role, revision in revisions.items())
+    never = frozenset[int]() if is_new else never_started(group, found, team, held, seen.composites)
+    return segment_update(team, group.by_name, held, revisions, never)
 
 
 def _held(group: Group, seen: Seen, role: str, size: int) -> Held:

@@ -56,7 +56,7 @@ def set_of(group: Group, role: Role, linked: Sequence[Team], what: Made, told: T
     """The set as it shall be now; `linked` are the teams of the group."""
     annotations = {**role.annotations, **_membership(group, role, linked), REVISION: what.revision}
     return owned(
-        group,
+        group.owner,
         LEADER_WORKER_SET,
         workload_name(group.name, role.name),
         metadata={

@@ -10,7 +10,7 @@ from quorate.rules.validity import Fault
 from quorate.workloads.rbg.group import Group
 from quorate.workloads.rbg.seen import View
 from quorate.workloads.readiness import conditions
-from quorate.workloads.segmentgangs import Team, segments
+from quorate.workloads.segmentgangs import Team
 from quorate.workloads.segments import Progress, ready_segments, wanted
 
 CONFIGURED = "ConfigurationValid"
@@ -78,14 +78,17 @@ def _role(view: View, role: str) -> RoleStatus:
 
 def _segments(view: View, team: Team) -> Iterator[SegmentStatus]:
     """Every segment that is wanted, counted in pods."""
-    roles, desired = view.group.by_name, {role.name: role.replicas for role in view.group.roles}
-    for segment in segments(team, desired):
-        pods = ready = 0
-        for name, within in segment.instances.items():
-            size, up = roles[name].size, view.held[name].instances.ready
-            pods += len(within) * size
-            ready += sum(index in up for index in within) * size
-        yield SegmentStatus(index=segment.index + 1, ready=ready == pods, pods=f"{ready}/{pods}")
+    count = wanted(team.sizes, view.targets.states)
+    pods, ready = [0] * count, [0] * count
+    for name, width in team.sizes.items():
+        role = view.group.by_name[name]
+        for segment in range(-(-role.replicas // width)):
+            pods[segment] += min(width, role.replicas - segment * width) * role.size
+        for index in view.held[name].instances.ready:
+            if index < role.replicas:
+                ready[index // width] += role.size
+    for segment, (up, every) in enumerate(zip(ready, pods, strict=True), start=1):
+        yield SegmentStatus(index=segment, ready=up == every, pods=f"{up}/{every}")
 
 
 def _coordination(
