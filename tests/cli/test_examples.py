@@ -1,4 +1,4 @@
-"""The manifests that we show pass our own checks."""
+"""The LeaderWorkerSets that we show pass our own checks."""
 
 from pathlib import Path
 
@@ -7,7 +7,7 @@ from typer.testing import CliRunner
 
 from quorate.cli.main import app
 
-EXAMPLES = Path(__file__).parents[2] / "examples"
+EXAMPLES = Path(__file__).parents[2] / "examples" / "lws"
 MANIFESTS = sorted(str(path.relative_to(EXAMPLES)) for path in EXAMPLES.rglob("*.yaml"))
 
 
