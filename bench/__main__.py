@@ -1,109 +1,101 @@
-"""`python -m bench`: run the scenarios, print a table, write JSON; `--full` adds those that take long."""
+"""`python -m bench`: run the scenarios, print a table, write JSON; `--full` adds those that take long.
+
+Times are milliseconds: encode and join of the snapshot, then the decision (median, 99th percentile, best, CPU), then
+the floor, a bare NumPy kernel over the same arrays, and the ratio of the best to it; `rest` is the CPU time at the
+pace of a quiet machine. A target is met by the median of a decision and by the 99th percentile of churn.
+"""
 
 import argparse
-import gc
 import os
 import platform
-import resource
 import sys
-import time
-from dataclasses import asdict, dataclass
+from collections.abc import Iterator
+from dataclasses import asdict
 from pathlib import Path
+from typing import Any
 
 import msgspec
 import numpy as np
 
-from bench import checker, floor
-from bench.scenarios import SCENARIOS, Scenario
-from quorate.plan import Plan
-from quorate.scheduling.decide import solve
-from quorate.scheduling.render import plan_of
+from bench import openb
+from bench.measure import CHURN, Measured, alone, pace
+from bench.scenarios import SCENARIOS
 
-
-@dataclass(frozen=True)
-class Measured:
-    """Seconds; `ratio` is the median over the floor of the same run."""
-
-    name: str
-    encode: float
-    snapshot: float
-    median: float
-    worst: float
-    floor: float
-    ratio: float
-    states: int
-    peak_mib: int
-    target: float | None
-    faults: list[str]
-
-    @property
-    def verdict(self) -> str:
-        if self.faults:
-            return "WRONG"
-        return "ok" if self.target is None or self.median <= self.target else "slow"
+TIMES = ("encode", "snapshot", "median", "p99", "best", "cpu", "at_rest", "floor")
+COUNTS = ("nodes", "forks", "states")
 
 
 def main(arguments: list[str]) -> int:
     options = _parser().parse_args(arguments)
-    chosen = [one for one in SCENARIOS if (options.full or one.is_quick) and options.only in one.name]
-    print(
-        f"{'scenario':<58}{'encode':>9}{'snapshot':>10}{'median':>10}{'worst':>10}{'floor':>9}{'ratio':>7}  verdict"
-    )
+    print(f"{machine()}")
+    heads = "".join(f"{name:>9}" for name in TIMES)
+    print(f"{'':<62}{heads}{'ratio':>7}{'nodes':>10}{'forks':>7}{'states':>8}{'MiB':>6}  verdict")
     found = []
-    for scenario in chosen:
-        one = _measure(scenario, options.repeat)
-        found.append(one)
-        times = "".join(
-            f"{1e3 * value:>{width}.1f}"
-            for value, width in (
-                (one.encode, 9),
-                (one.snapshot, 10),
-                (one.median, 10),
-                (one.worst, 10),
-                (one.floor, 9),
-            )
-        )
-        print(f"{one.name:<58}{times}{one.ratio:>7.1f}  {one.verdict} {'; '.join(one.faults[:2])}")
+    for name in _chosen(options):
+        found.append(alone(name, options.repeat))
+        print(_line(found[-1]), flush=True)
+    placed = _placements(options) if options.only in "openb" else []
     if options.json:
-        machine = f"{platform.machine()}, {os.cpu_count()} cores, Python {platform.python_version()}"
-        results = {"machine": machine, "load": os.getloadavg()[0], "results": [asdict(one) for one in found]}
-        Path(options.json).write_bytes(msgspec.json.format(msgspec.json.encode(results)))
+        rows = [{**asdict(one), "at_rest": one.at_rest, "verdict": one.verdict} for one in found]
+        results = {"machine": machine(), "results": rows, "openb": placed}
+            "machine": machine(),
+            "results": [{**asdict(one), "at_rest": one.at_rest, "verdict": one.verdict} for one in found],
+            "openb": placed,
+        }
+        Path(options.json).write_bytes(msgspec.json.format(msgspec.json.encode(results)) + b"\n")
     return 1 if any(one.faults for one in found) else 0
 
 
-def _measure(scenario: Scenario, repeat: int) -> Measured:
-    gc.collect()
-    begin = time.perf_counter()
-    encoder = scenario.build()
-    encoder.snapshot(0.0)
-    encode = time.perf_counter() - begin
-    begin = time.perf_counter()
-    snapshot = encoder.snapshot(0.0)
-    joined = time.perf_counter() - begin
-    gc.freeze()
-    times: list[float] = []
-    plan, states = Plan(), 0
-    for _ in range(repeat):
-        begin = time.perf_counter()
-        cycle = solve(snapshot, scenario.policy)
-        plan = plan_of(cycle)
-        times.append(time.perf_counter() - begin)
-        states = cycle.states
-    lowest = min(floor.seconds(snapshot) for _ in range(repeat))
-    median = float(np.median(times))
-    return Measured(
-        name=scenario.name,
-        encode=encode,
-        snapshot=joined,
-        median=median,
-        worst=max(times),
-        floor=lowest,
-        ratio=median / lowest if lowest else 0.0,
-        states=states,
-        peak_mib=resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024,
-        target=scenario.target,
-        faults=checker.faults(scenario, snapshot, plan),
-    )
+def _chosen(options: argparse.Namespace) -> Iterator[str]:
+    known = {one.name: one.is_quick for one in SCENARIOS} | {one.name: one.is_quick for one in CHURN}
+    for name, is_quick in sorted(known.items(), key=lambda item: item[0][:2]):
+        if (options.full or is_quick) and options.only in name:
+            yield name
+
+
+def _line(one: Measured) -> str:
+    times = "".join(f"{1e3 * getattr(one, name):>9.1f}" for name in TIMES)
+    counts = f"{one.nodes:>10}{one.forks:>7}{one.states:>8}{one.peak_mib:>6}"
+    return f"{one.name:<62}{times}{one.ratio:>7.1f}{counts}  {one.verdict} {'; '.join(one.faults[:2])}"
+
+
+def _placements(options: argparse.Namespace) -> list[dict[str, Any]]:
+    """GPUs allocated at 130 % demand, in %."""
+    folder = Path(options.traces)
+    if not folder.is_dir():
+        print(f"openb: no traces at {folder}; name their folder with --traces")
+        return []
+    nodes = openb.read_nodes(folder)
+    found = []
+    for trace in ("default", "multigpu50"):
+        rows = [openb.compared(folder, nodes, trace, seed) for seed in range(10 if options.full else 1)]
+        means = {name: round(float(np.mean([row[name] for row in rows])), 2) for name in openb.RIVALS}
+        shown = ", ".join(f"{name} {mean:.2f}" for name, mean in means.items())
+        print(f"openb {trace}, whole GPUs, {len(rows)} seeds: {shown} % of the GPUs allocated")
+        found.append({"trace": trace, "seeds": len(rows), **means})
+    return found
+
+
+def machine() -> dict[str, Any]:
+    """What the figures were measured on, and how busy it was."""
+    return {
+        "system": platform.system(),
+        "architecture": platform.machine(),
+        "processor": _processor(),
+        "cores": os.cpu_count(),
+        "python": platform.python_version(),
+        "numpy": np.__version__,
+        "load": round(os.getloadavg()[0], 2),
+        "pace_ns": round(pace(), 1),
+    }
+
+
+def _processor() -> str:
+    try:
+        lines = Path("/proc/cpuinfo").read_text().splitlines()
+    except OSError:
+        return platform.processor()
+    return next((line.split(":", 1)[1].strip() for line in lines if line.startswith("model name")), "")
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -111,6 +103,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--full", action="store_true", help="also run the scenarios that take long")
     parser.add_argument("--only", default="", metavar="TEXT", help="run scenarios whose name contains it")
     parser.add_argument("--repeat", type=int, default=3, metavar="N", help="how often each is decided")
+    parser.add_argument("--traces", default="../shared/traces/openb", metavar="DIR", help="the openb lists")
     parser.add_argument("--json", metavar="FILE", help="write the results there")
     return parser
 

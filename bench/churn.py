@@ -56,7 +56,9 @@ class World:
         self._alive: deque[Member] = deque()
         self._seen: dict[str, tuple[Member, int]] = {}
         self._number = 0
-        self._bound: Plan = Plan()
+        self.snapshot = self.encoder.snapshot(0.0)  # of the last cycle
+        self.plan = Plan()
+        self._bound = Plan()
         for change in self._arrivals(nodes):
             self.encoder.update(*change)
         self._settle(decide(self.encoder.snapshot(0.0), self.policy))
@@ -72,6 +74,7 @@ class World:
         times.append(self._clock())
         plan = decide(snapshot, self.policy)
         times.append(self._clock())
+        self.snapshot, self.plan = snapshot, plan
         if changes:
             self._bound = plan
         update, snapshot_time, decide_time = np.diff(times).tolist()

@@ -43,7 +43,7 @@ class Job:
     required: str = ""
     preferred: str = ""
     nodes: tuple[str, ...] = ()
-    started: float = 0.0
+    minimum: int | None = None  # all, if none is stated
 
 
 def add_job(encoder: Encoder, job: Job) -> None:
@@ -56,7 +56,8 @@ def group_of(job: Job) -> PodGroup:
     constraint = TopologyConstraint(
         required_topology_level=job.required, preferred_topology_level=job.preferred
     )
-    spec = PodGroupSpec(min_member=job.size, queue=job.queue, topology_constraint=constraint or None)
+    minimum = job.size if job.minimum is None else job.minimum
+    spec = PodGroupSpec(min_member=minimum, queue=job.queue, topology_constraint=constraint)
     return PodGroup(metadata=ObjectMeta(name=job.name, namespace="bench"), spec=spec)
 
 

@@ -1,12 +1,14 @@
 """The scenarios of the benchmark: each builds an encoder, and says what a right answer looks like.
 
-`quick` ones finish in a minute together and run in CI; the others are run by hand.
+`is_quick` ones finish in a minute together; the others are run by hand.
 """
 
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from bench.checker import Expected
 from bench.clusters import RACK, ZONE, Job, add_job, add_queue, cluster
+from bench.trees import PODS, add_service
 from quorate.scheduling.encode import Encoder
 from quorate.scheduling.policy import Action, Policy
 
@@ -16,15 +18,13 @@ EVERYTHING = Policy()
 
 @dataclass(frozen=True)
 class Scenario:
-    """`target` is in seconds; `pods` and `refused` are what must come out, None = not fixed."""
+    """`target` is in seconds for the whole decision."""
 
     name: str
     build: Callable[[], Encoder]
-    target: float | None = None
+    target: float | None
+    expected: Expected
     policy: Policy = ALLOCATE
-    pods: int | None = None
-    refused: int | None = 0
-    evicted: int | None = 0
     is_quick: bool = True
 
 
@@ -90,61 +90,166 @@ def many_queues(queues: int, nodes: int, pods: int) -> Encoder:
     return encoder
 
 
+def services(nodes: int, number: int) -> Encoder:
+    """Trees of three levels; every replica keeps to one rack."""
+    encoder = cluster(nodes, per_rack=20)
+    for at in range(number):
+        add_service(encoder, f"s{at:05d}", rack=RACK)
+    return encoder
+
+
+def nested(nodes: int, gangs: int) -> Encoder:
+    """Gangs of one pod a node that require a zone and prefer a rack."""
+    return flat(nodes, gangs, 16, required=ZONE, preferred=RACK)
+
+
+def fragmented(nodes: int, gangs: int) -> Encoder:
+    """One GPU is free on every node; gangs of ten whole nodes wait."""
+    encoder = cluster(nodes)
+    for number in range(nodes * 7):
+        add_job(encoder, Job(f"r{number:06d}", 1, nodes=(f"node-{number // 7:06d}",)))
+    for number in range(gangs):
+        add_job(encoder, Job(f"w{number:06d}", 10, 8))
+    return encoder
+
+
+def surplus(nodes: int) -> Encoder:
+    """Elastic gangs of another queue hold everything; a queue takes its half back from their extra members."""
+    encoder = cluster(nodes)
+    for number in range(nodes // 2):
+        seats = (f"node-{2 * number:06d}",) * 8 + (f"node-{2 * number + 1:06d}",) * 8
+        add_job(encoder, Job(f"r{number:06d}", 16, queue="rich", nodes=seats, minimum=8))
+    for name in ("rich", "poor"):
+        add_queue(encoder, name, quota=nodes * 4)
+    for number in range(nodes // 2):
+        add_job(encoder, Job(f"p{number:06d}", 8, queue="poor"))
+    return encoder
+
+
+def only(pods: int | None = None, *, refused: int | None = 0, evicted: int | None = 0) -> Expected:
+    return Expected(pods, refused, evicted)
+
+
 SCENARIOS: tuple[Scenario, ...] = (
-    Scenario("D1 one gang of 1 000 on 5 000 nodes", lambda: flat(5000, 1, 1000), 0.010, pods=1000),
-    Scenario("D1 1 000 gangs of 8 on 1 000 nodes", lambda: flat(1000, 1000, 8), None, pods=8000),
+    Scenario("D1 one gang of 1 000 on 5 000 nodes", lambda: flat(5000, 1, 1000), 0.010, only(1000)),
+    Scenario("D1 1 000 single pods on 1 000 nodes", lambda: flat(1000, 1000, 1), None, only(1000)),
+    Scenario("D1 1 000 gangs of 8 on 1 000 nodes", lambda: flat(1000, 1000, 8), None, only(8000)),
     Scenario(
         "D1 12 500 gangs of 8 on 10 000 nodes",
         lambda: flat(10_000, 12_500, 8, gpus=10),
         2.0,
-        pods=100_000,
+        only(100_000),
+        is_quick=False,
+    ),
+    Scenario(
+        "D1 98 gangs of 512 on 5 000 nodes",
+        lambda: flat(5000, 98, 512, gpus=11),
+        None,
+        only(98 * 512),
+        is_quick=False,
     ),
     Scenario(
         "D1 1 000 000 pods in gangs of 64 on 100 000 nodes",
         lambda: flat(100_000, 15_625, 64, gpus=10),
         30.0,
-        pods=1_000_000,
+        only(1_000_000),
+        is_quick=False,
+    ),
+    Scenario(
+        "D2 190 services of 42 pods, 7 replicas, on 1 000 nodes",
+        lambda: services(1000, 190),
+        None,
+        only(190 * PODS),
+    ),
+    Scenario(
+        "D2 1 900 services of 42 pods, 7 replicas, on 10 000 nodes",
+        lambda: services(10_000, 1900),
+        None,
+        only(1900 * PODS),
         is_quick=False,
     ),
     Scenario(
         "D3 one gang of 1 000, 50 racks of 100, zone required",
         lambda: flat(5000, 1, 1000, required=ZONE, preferred=RACK),
         0.020,
-        pods=1000,
+        only(1000),
     ),
-    Scenario("D3 100 gangs of 4, rack required", lambda: flat(5000, 100, 4, required=RACK), 0.1, pods=400),
+    Scenario(
+        "D3 100 gangs of 4, 50 racks of 100, rack required",
+        lambda: flat(5000, 100, 4, required=RACK),
+        0.1,
+        only(400),
+    ),
+    Scenario(
+        "D3 1 000 gangs of 16, 500 racks, zone required, rack preferred",
+        lambda: nested(50_000, 1000),
+        None,
+        only(16_000),
+        is_quick=False,
+    ),
     Scenario(
         "D5 4 000 single GPUs reclaim from 4 000 on 500 nodes",
         lambda: many_reclaim(500),
         2.0,
+        only(2000, refused=None, evicted=2000),
         EVERYTHING,
-        pods=2000,
-        refused=None,
-        evicted=2000,
+    ),
+    Scenario(
+        "D5 one gang of half of 100 nodes reclaims",
+        lambda: large_reclaim(100),
+        0.2,
+        only(50, evicted=400),
+        EVERYTHING,
     ),
     Scenario(
         "D5 one gang of half of 1 000 nodes reclaims",
         lambda: large_reclaim(1000),
         0.2,
+        only(500, evicted=4000),
         EVERYTHING,
-        pods=500,
-        evicted=4000,
     ),
-    Scenario("D6 impossible on 100 nodes", lambda: impossible(100), 0.1, EVERYTHING, pods=0, refused=1),
-    Scenario("D6 impossible on 1 000 nodes", lambda: impossible(1000), 1.0, EVERYTHING, pods=0, refused=1),
+    Scenario(
+        "D5 extra members give 500 nodes' half back",
+        lambda: surplus(500),
+        None,
+        only(2000, evicted=2000),
+        EVERYTHING,
+    ),
+    Scenario("D6 impossible on 100 nodes", lambda: impossible(100), 0.1, only(0, refused=1), EVERYTHING),
+    Scenario("D6 impossible on 1 000 nodes", lambda: impossible(1000), 1.0, only(0, refused=1), EVERYTHING),
     Scenario(
         "D6 impossible in any rack, 1 000 nodes",
         lambda: impossible(1000, required=RACK),
         1.0,
+        only(0, refused=1),
         EVERYTHING,
-        pods=0,
-        refused=1,
+    ),
+    Scenario(
+        "D6 impossible on 10 000 nodes",
+        lambda: impossible(10_000),
+        None,
+        only(0, refused=1),
+        EVERYTHING,
+        is_quick=False,
+    ),
+    Scenario(
+        "D7 one gang of 10 whole nodes, a GPU free on each of 500",
+        lambda: fragmented(500, 1),
+        None,
+        only(None, refused=0, evicted=70),
+        EVERYTHING,
     ),
     Scenario(
         "D9 1 000 queues in 3 levels, 5 000 pods on 500 nodes",
         lambda: many_queues(1000, 500, 5000),
         None,
-        pods=4000,
-        refused=None,
+        only(4000, refused=None),
+    ),
+    Scenario(
+        "D9 1 000 queues in 3 levels, 50 000 pods on 1 000 nodes",
+        lambda: many_queues(1000, 1000, 50_000),
+        None,
+        only(8000, refused=None),
+        is_quick=False,
     ),
 )

@@ -49,7 +49,7 @@ class Policy:
     reclaim_min_runtime: Method = Method.LCA  # where the search for a victim's protection starts
     saturation_multiplier: float = 1.0  # >1: a queue beyond its share must be that much worse off to take
     evicted_per_requested: float = inf  # nobody causes evictions of more than so many times what it asks for
-    moved_units: int = 64  # consolidation moves at most so many units for one gang
+    moved_units: int = 128  # consolidation moves at most so many units for one gang
     moving_tries: int = 8  # and tries so many sets of them
     bulk_limit: int = 2_000  # states of a search that packs in one way
     exact_limit: int = 20_000  # states of a search that tries every packing

@@ -51,6 +51,14 @@ class Placement:
     core: Ints  # those of the pods that may not be taken back
 
 
+@dataclass(slots=True)
+class Tally:
+    """The work of a trial and all its forks, for benchmarks and tests of cost."""
+
+    nodes: int = 0  # how often the room on a node was counted
+    forks: int = 0
+
+
 class Trial:
     def __init__(self, snapshot: Snapshot, mask: Mask, score: Score) -> None:
         nodes = snapshot.nodes
@@ -74,9 +82,11 @@ class Trial:
         self.memory: dict[object, Floats] = {}  # what scorers keep for the whole cycle
         self._columns: dict[tuple[int, bool], Column] = {}
         self._touched: list[Ints] = []
+        self.tally = Tally()
 
     def fork(self) -> Self:
         """An independent copy; static masks stay shared, columns are copied when first written."""
+        self.tally.forks += 1
         twin = object.__new__(type(self))
         twin.__dict__.update(self.__dict__)
         for name in ("idle", "future", "state", "node", "active"):
@@ -219,6 +229,7 @@ class Trial:
 
     def counts(self, shape: int, free: Ints, nodes: Ints | slice = EVERY) -> Ints:
         """How many pods of a shape each of the nodes takes, given what is free on them, [R, nodes]."""
+        self.tally.nodes += free.shape[1]
         rows, amounts = self._ask(shape)
         counts = (free[rows] // amounts).min(axis=0, initial=np.iinfo(np.int64).max)
         return np.where(self.mask(shape)[nodes], np.maximum(counts, 0), 0)
