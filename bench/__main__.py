@@ -38,10 +38,6 @@ def main(arguments: list[str]) -> int:
     if options.json:
         rows = [{**asdict(one), "at_rest": one.at_rest, "verdict": one.verdict} for one in found]
         results = {"machine": machine(), "results": rows, "openb": placed}
-            "machine": machine(),
-            "results": [{**asdict(one), "at_rest": one.at_rest, "verdict": one.verdict} for one in found],
-            "openb": placed,
-        }
         Path(options.json).write_bytes(msgspec.json.format(msgspec.json.encode(results)) + b"\n")
     return 1 if any(one.faults for one in found) else 0
 
