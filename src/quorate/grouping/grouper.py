@@ -94,12 +94,15 @@ def _made_here(pod: Pod) -> bool:
 
 
 def _chains(pods: Iterable[Pod], context: Context) -> tuple[list[tuple[Pod, Chain]], list[Warned]]:
+    """Pods of one owner share a chain: it is walked once."""
     chains, warnings = [], []
+    walked: dict[tuple[object, ...], Chain] = {}
     for pod in sorted(pods, key=lambda pod: pod.metadata.name):
         if not is_ours(pod, context):
             continue
         try:
-            chain = walk(pod, context.objects)
+            owners = pod.metadata.namespace, *(pod.metadata.owner_references or ())
+            chain = walked[owners] = walked.get(owners) or walk(pod, context.objects)
         except NotFetchedError:
             raise
         except GroupingError as error:
@@ -122,8 +125,11 @@ def _subjects(
 ) -> list[Subject]:
     pods = tuple(pod for pod, _ in chains)
     subjects = []
+    decided: dict[int, tuple[Owner, ...]] = {}  # by chain, unless the pod itself decides
     for pod, chain in chains:
-        owners = deciding(chain.owners, owner_from_pod(pod), context)
+        owners = decided.get(id(chain)) or deciding(chain.owners, owner_from_pod(pod), context)
+        if owners[-1].uid != pod.metadata.uid:
+            decided[id(chain)] = owners
         subjects.append(Subject(pod, owners[-1], owners, pods, context, beside))
     return subjects
 

@@ -6,14 +6,13 @@ from dataclasses import dataclass, replace
 from msgspec import structs
 
 from quorate.api import labels
-from quorate.api.core import Pod
 from quorate.api.podgroup import MAX_SUB_GROUPS, SubGroup, TopologyConstraint
 from quorate.api.topology import NODE_LABELS
 from quorate.grouping.errors import MalformedError
 from quorate.grouping.kinds import roles
 from quorate.grouping.kinds.segments import segment_size
 from quorate.grouping.numbers import whole, whole_or
-from quorate.grouping.objects import Owner, texts
+from quorate.grouping.objects import texts
 from quorate.grouping.subject import Shape, Subject, plain
 from quorate.grouping.topology import segment_constraint
 
@@ -50,8 +49,7 @@ def leader_worker_set(subject: Subject) -> Shape:
         constraint=domain,
         composite=roles.segment_of(subject.owner, index),
     )
-    pods = tuple(pod for pod in subject.pods if pod.metadata.label(labels.LWS_GROUP_INDEX) == index)
-    if _waits_for_leader(subject.owner, pods):
+    if _waits_for_leader(subject, index):
         _segmenting(subject, size)
         alone = SubGroup(name=LEADER, min_member=1)
         return replace(shape, min_member=1, sub_groups=(alone,), sub_group=LEADER)
@@ -131,10 +129,11 @@ def _worker_index(subject: Subject) -> int | None:
     return whole(text, f"label {labels.LWS_WORKER_INDEX}") if text else None
 
 
-def _waits_for_leader(owner: Owner, pods: tuple[Pod, ...]) -> bool:
+def _waits_for_leader(subject: Subject, index: str) -> bool:
     """Whether only the leader can exist: workers are created once it is ready, so nobody waits for them."""
-    if owner.at("spec", "startupPolicy") != "LeaderReady":
+    if subject.owner.at("spec", "startupPolicy") != "LeaderReady":
         return False
+    pods = (pod for pod in subject.pods if pod.metadata.label(labels.LWS_GROUP_INDEX) == index)
     return all(pod.metadata.label(labels.LWS_WORKER_INDEX) == "0" and not pod.spec.node_name for pod in pods)
 
 
