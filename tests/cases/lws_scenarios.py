@@ -81,7 +81,7 @@ class Story:
         item, children = self.world.item, self.world.children()
         groups = observe(item.metadata.name, item.metadata.uid, children.pods)
         history = history_of(item, children.revisions, groups, "")
-        return viewed(item, groups, line_of(item, groups), history, self.world.now)
+        return viewed(item, groups, line_of(item, groups), history, children, self.world.now)
 
     def take(self) -> None:
         """Passes until nothing but pods would change."""

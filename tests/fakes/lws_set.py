@@ -52,6 +52,7 @@ class World:
     now: float = NOW
     held: dict[tuple[Kind, str], Any] = field(default_factory=dict)
     events: list[str] = field(default_factory=list)
+    nodes: dict[str, dict[str, str]] = field(default_factory=dict)
     numbered: int = 0
 
     @property
@@ -81,10 +82,11 @@ class World:
             services=self.all(SERVICE),
             claims=self.all(PERSISTENT_VOLUME_CLAIM),
             budgets=self.all(POD_DISRUPTION_BUDGET),
+            node_labels=lambda name: self.nodes.get(name, {}),
         )
 
     def plan(self) -> Plan:
-        return reconcile(self.item, self.children(), self.now).plan
+        return reconcile(self.item, self.children(), self.now, scheduler_name="quorate").plan
 
     def step(self) -> Plan:
         """One pass, carried out."""

@@ -31,6 +31,9 @@ class Awaited(Generic[K]):
         if open_:
             self._waiting[key] = now + PATIENCE_SECONDS, open_
 
+    def forget(self, key: K) -> None:
+        self._waiting.pop(key, None)
+
     def versions(self, changes: Iterable[Change]) -> list[tuple[Change, str]]:
         """The changes that can be waited for, each with the version of its object now."""
         return [

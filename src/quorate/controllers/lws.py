@@ -7,7 +7,7 @@ from typing import Any
 
 from quorate.api import labels
 from quorate.api.apps import CONTROLLER_REVISION, ControllerRevision
-from quorate.api.core import POD, SERVICE, Pod
+from quorate.api.core import NODE, POD, SERVICE, Node, Pod
 from quorate.api.lws import LEADER_WORKER_SET, LeaderWorkerSet
 from quorate.api.meta import Kind, Object, ObjectMeta
 from quorate.api.policy import POD_DISRUPTION_BUDGET, PodDisruptionBudget
@@ -38,6 +38,7 @@ class LeaderWorkerSets:
     def __init__(self, caches: Caches, *, scheduler_name: str) -> None:
         self.keys: Keys[Name] = Keys(self.name)
         self._scheduler_name = scheduler_name
+        self._nodes = caches.of(Scope(kind=NODE), Node)
         self._sets = caches.of(Scope(kind=LEADER_WORKER_SET), LeaderWorkerSet)
         self._caches: dict[Kind, Cache[Any]] = {
             LEADER_WORKER_SET: self._sets,
@@ -70,6 +71,7 @@ class LeaderWorkerSets:
             self._refused.pop(key, None)
             self._groups.pop(key, None)
             self._batch.pop(key, None)
+            self._awaited.forget(key)
             return Step()
         if self._awaited.is_open(key, time.monotonic()):
             return Step(again_seconds=LOOK_SECONDS, only_waits=True)
@@ -90,7 +92,12 @@ class LeaderWorkerSets:
             budgets=found[POD_DISRUPTION_BUDGET],
             refusal=self._refused.get(key, ""),
             before=self._groups.get(key, NOTHING),
+            node_labels=self._node_labels,
         )
+
+    def _node_labels(self, name: str) -> Mapping[str, str]:
+        node = self._nodes.get("", name)
+        return (node.metadata.labels or {}) if node is not None else {}
 
     def _written(self, key: Name, versions: Any, again: float | None, result: Result) -> float | None:
         self._awaited.written(key, result, versions, time.monotonic())

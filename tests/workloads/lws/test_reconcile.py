@@ -1,4 +1,5 @@
 import pytest
+from msgspec.structs import replace
 
 from quorate.api.apps import CONTROLLER_REVISION
 from quorate.api.core import POD, SERVICE
@@ -270,6 +271,19 @@ def test_workers_wait_for_a_ready_leader_where_that_is_asked_for() -> None:
     made.get_ready(["web-0"])
     made.step()
     assert made.names == ["web-0", "web-0-1", "web-0-2"]
+
+
+def test_workers_of_another_scheduler_follow_their_leader_into_its_domain() -> None:
+    pods = {"spec": {"schedulerName": "other", "containers": [{"name": "app", "image": "a"}]}}
+    made = world(1, 2, workerTemplate=pods)
+    made.edit({"metadata": {"annotations": {"leaderworkerset.sigs.k8s.io/exclusive-topology": "rack"}}})
+    made.step()
+    assert made.names == ["web-0"]
+    made.nodes["node-1"] = {"rack": "r1"}
+    leader = made.pod("web-0")
+    made.hold(POD, replace(leader, spec=replace(leader.spec, node_name="node-1")))
+    made.step()
+    assert made.pod("web-0-1").spec.node_selector == {"rack": "r1"}
 
 
 def test_unready_groups_go_first_and_the_choice_is_written_down_before() -> None:

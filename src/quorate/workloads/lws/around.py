@@ -1,6 +1,6 @@
 """What stands around the pods of a set: Services, claims that are kept or not, disruption budgets."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 
 import msgspec
 
@@ -13,22 +13,22 @@ from quorate.workloads.lws.blueprint import Blueprint
 from quorate.workloads.lws.budget import budget_of
 from quorate.workloads.lws.claims import disposable, owners
 from quorate.workloads.lws.services import service_of, services_of
-from quorate.workloads.lws.view import Children, View, create, ref
+from quorate.workloads.lws.view import View, create, ref
 
 
-def around(view: View, children: Children, made: Mapping[int, Blueprint]) -> Iterator[Change]:
+def around(view: View, made: Mapping[int, Blueprint]) -> Iterator[Change]:
     """`made` are the groups that exist after this pass, each with what it is made from."""
-    yield from _services(view, children.services, made)
-    yield from _claims(view, children, made)
-    yield from _budgets(view, children, made)
+    yield from _services(view, made)
+    yield from _claims(view, made)
+    yield from _budgets(view, made)
 
 
-def _services(view: View, known: Sequence[Object], made: Mapping[int, Blueprint]) -> Iterator[Change]:
+def _services(view: View, made: Mapping[int, Blueprint]) -> Iterator[Change]:
     newest = view.history.newest
     needed = services_of((blueprint, index) for index, blueprint in made.items())
     if not newest.has_own_subdomains:
         needed[newest.name] = service_of(newest, 0)
-    present = {found.metadata.name: found for found in known}
+    present = {found.metadata.name: found for found in view.children.services}
     for name, body in needed.items():
         if name not in present:
             yield create(SERVICE, body)
@@ -37,10 +37,10 @@ def _services(view: View, known: Sequence[Object], made: Mapping[int, Blueprint]
             yield Delete(ref(SERVICE, found))
 
 
-def _claims(view: View, children: Children, made: Mapping[int, Blueprint]) -> Iterator[Change]:
+def _claims(view: View, made: Mapping[int, Blueprint]) -> Iterator[Change]:
     newest = view.history.newest
-    bodies: list[Json] = [msgspec.to_builtins(found) for found in children.claims]
-    named = {found.metadata.name: found for found in children.claims}
+    bodies: list[Json] = [msgspec.to_builtins(found) for found in view.children.claims]
+    named = {found.metadata.name: found for found in view.children.claims}
     for body in disposable(newest, bodies, {*made, *view.line.wanted}):
         found = named.pop(body["metadata"]["name"])
         if found.metadata.deletion_timestamp is None:
@@ -53,10 +53,10 @@ def _claims(view: View, children: Children, made: Mapping[int, Blueprint]) -> It
             yield Patch(target, {"metadata": {"ownerReferences": wanted or None}})
 
 
-def _budgets(view: View, children: Children, made: Mapping[int, Blueprint]) -> Iterator[Change]:
+def _budgets(view: View, made: Mapping[int, Blueprint]) -> Iterator[Change]:
     needed = {index: body for index, blueprint in made.items() if (body := budget_of(blueprint, index))}
     wanted = {body["metadata"]["name"]: body for body in needed.values()}
-    present = {found.metadata.name: found for found in children.budgets if _is_own(view, found)}
+    present = {found.metadata.name: found for found in view.children.budgets if _is_own(view, found)}
     for name, body in wanted.items():
         found = present.pop(name, None)
         if found is None:

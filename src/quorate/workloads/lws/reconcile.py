@@ -50,11 +50,16 @@ def reconcile(item: LeaderWorkerSet, children: Children, now: float, *, schedule
     ):
         return Pass(Plan(changes=(_noted(item, line),)))
     history = history_of(item, children.revisions, groups, scheduler_name)
-    return _planned(viewed(item, groups, line, history, now), children)
+    return _planned(viewed(item, groups, line, history, children, now))
 
 
 def viewed(
-    item: LeaderWorkerSet, groups: Mapping[int, Group], line: Line, history: History, now: float
+    item: LeaderWorkerSet,
+    groups: Mapping[int, Group],
+    line: Line,
+    history: History,
+    children: Children,
+    now: float,
 ) -> View:
     pace = pace_of(item.spec)
     early = set(item.status.replacing or ())
@@ -62,7 +67,8 @@ def viewed(
     while seen and seen[-1] == Seen():
         seen.pop()
     is_paused = item.metadata.annotation(labels.PAUSED) == "true"
-    return View(item, groups, history, line, pace, decide(pace, seen, is_paused=is_paused), now)
+    moves = decide(pace, seen, is_paused=is_paused)
+    return View(item, groups, history, line, pace, moves, children, now)
 
 
 def _seen(group: Group | None, update: str, is_early: bool, now: float) -> Seen:  # noqa: FBT001 - a fact
@@ -79,15 +85,16 @@ def _seen(group: Group | None, update: str, is_early: bool, now: float) -> Seen:
     )
 
 
-def _planned(view: View, children: Children) -> Pass:
+def _planned(view: View) -> Pass:
+    children = view.children
     claims = {found.metadata.name for found in children.claims}
     removed = view.removed
     kept = {index: group for index, group in view.groups.items() if index not in removed}
     cared = {index: tended(view, group, claims) for index, group in kept.items()}
     fresh = dict(_fresh(view))
     made = {**{index: view.history.of(group.revision) for index, group in kept.items()}, **fresh}
-    status = standing(view, cared, children.refusal)
-    changes: list[Change] = [*view.history.changes, *around(view, children, made)]
+    status = standing(view, cared)
+    changes: list[Change] = [*view.history.changes, *around(view, made)]
     for index in sorted(removed):
         changes += cleared(view.groups[index])
     for one in cared.values():

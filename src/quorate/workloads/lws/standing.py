@@ -15,9 +15,9 @@ from quorate.workloads.lws.view import View
 _MOST_TROUBLES = 5
 
 
-def standing(view: View, cared: Mapping[int, Tended], refusal: str) -> Iterator[Change]:
+def standing(view: View, cared: Mapping[int, Tended]) -> Iterator[Change]:
     """The write of the status where it differs, and an event for each condition that begins to hold."""
-    new = status_of(view, cared, refusal)
+    new = status_of(view, cared)
     change = status_change(LEADER_WORKER_SET, view.item, old=view.item.status, new=new)
     if change is None:
         return
@@ -28,12 +28,12 @@ def standing(view: View, cared: Mapping[int, Tended], refusal: str) -> Iterator[
         yield view.said(condition.reason, told, is_warning=condition.type == DEGRADED)
 
 
-def status_of(view: View, cared: Mapping[int, Tended], refusal: str) -> LeaderWorkerSetStatus:
+def status_of(view: View, cared: Mapping[int, Tended]) -> LeaderWorkerSetStatus:
     counts = _counts(view)
     old = view.item.status
     generation = view.item.metadata.generation
     is_done = counts.fit == counts.wanted
-    trouble = _trouble([refusal, *(one.trouble for _, one in sorted(cared.items()))])
+    trouble = _trouble([view.children.refusal, *(one.trouble for _, one in sorted(cared.items()))])
     return LeaderWorkerSetStatus(
         replicas=counts.existing,
         ready_replicas=counts.ready,

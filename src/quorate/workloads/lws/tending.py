@@ -53,7 +53,7 @@ def built(view: View, index: int, blueprint: Blueprint, claims: Collection[str])
     yield from _claims(blueprint, Place(index, LEADER), claims)
     yield create(POD, leader_pod(blueprint, index))
     if view.item.spec.startup_policy != LEADER_READY:
-        yield from _missing(blueprint, Group(index), claims)
+        yield from _missing(view, blueprint, Group(index), claims)
 
 
 def _recreated(view: View, group: Group, call: restart.Call) -> Tended:
@@ -95,14 +95,30 @@ def _stray(group: Group, blueprint: Blueprint) -> Iterator[Change]:
 def _workers(view: View, blueprint: Blueprint, group: Group, claims: Collection[str]) -> Iterator[Change]:
     is_due = view.item.spec.startup_policy != LEADER_READY or (group.leader and group.leader.is_ready)
     if is_due:
-        yield from _missing(blueprint, group, claims)
+        yield from _missing(view, blueprint, group, claims)
 
 
-def _missing(blueprint: Blueprint, group: Group, claims: Collection[str]) -> Iterator[Change]:
+def _missing(view: View, blueprint: Blueprint, group: Group, claims: Collection[str]) -> Iterator[Change]:
+    domain = _domain(view, blueprint, group)
+    if domain is None:
+        return
     for index in range(1, blueprint.size):
         if index not in group.pods:
             yield from _claims(blueprint, Place(group.index, index), claims)
-            yield create(POD, worker_pod(blueprint, group.index, index))
+            yield create(POD, worker_pod(blueprint, group.index, index, domain=domain))
+
+
+def _domain(view: View, blueprint: Blueprint, group: Group) -> str | None:
+    """Where another scheduler has to put the workers of a group with a domain of its own.
+
+    Ours places the group as one. Others know no such thing: workers wait for their leader's node, then follow.
+    """
+    spec = blueprint.worker_template.get("spec") or {}
+    is_ours = spec.get("schedulerName", blueprint.scheduler_name) in {"", blueprint.scheduler_name}
+    if is_ours or not blueprint.exclusive_topology:
+        return ""
+    node = group.leader.spec.node_name if group.leader else ""
+    return view.children.node_labels(node).get(blueprint.exclusive_topology) if node else None
 
 
 def _claims(blueprint: Blueprint, place: Place, known: Collection[str]) -> Iterator[Change]:

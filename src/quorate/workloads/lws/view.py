@@ -1,6 +1,6 @@
 """What one pass over a set reads, and the small changes that all its steps share."""
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -16,8 +16,10 @@ from quorate.workloads.lws.history import History
 from quorate.workloads.lws.rollout import Moves, Pace
 from quorate.workloads.lws.scaling import Line
 
+NodeLabels = Callable[[str], Mapping[str, str]]  # of a node by its name; none for one that is not known
 
-@dataclass(frozen=True, slots=True)
+
+@dataclass(frozen=True)
 class Children:
     """What carries the set's name, its own and others'; Services by name, whoever they are of.
 
@@ -31,6 +33,7 @@ class Children:
     budgets: Sequence[PodDisruptionBudget] = ()
     refusal: str = ""
     before: Mapping[int, Group] = field(default_factory=dict)
+    node_labels: NodeLabels = lambda _: {}
 
 
 @dataclass(frozen=True)
@@ -43,6 +46,7 @@ class View:
     line: Line
     pace: Pace
     moves: Moves
+    children: Children
     now: float
 
     @cached_property
