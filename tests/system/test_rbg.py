@@ -1,5 +1,6 @@
 """RoleBasedGroups as a user drives them with kubectl; the state of the world is what counts."""
 
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -9,6 +10,7 @@ from tests.fakes.rbg import GROUPS, INDEX, ROLE, Role, group, is_bound, look
 from tests.fakes.waiting import eventually
 from tests.kubectl import Kubectl
 
+EXAMPLES = Path(__file__).resolve().parents[2] / "examples" / "rbg"
 UPSTREAM = "rolebasedgroups.workloads.x-k8s.io"
 PAIR = [Role("prefill", 4), Role("decode", 2)]
 SIZES = "{prefill: 2, decode: 1}"
@@ -201,3 +203,9 @@ def test_a_role_that_waits_for_another_starts_after_it(shell: Kubectl) -> None:
 def nodes(shell: Kubectl) -> list[dict[str, Any]]:
     found: list[dict[str, Any]] = shell.get("nodes")["items"]
     return found
+
+
+@pytest.mark.parametrize("example", sorted(EXAMPLES.glob("*.yaml")), ids=lambda path: path.stem)
+def test_examples_apply_as_they_are(shell: Kubectl, example: Path) -> None:
+    applied = shell.run("apply", "--dry-run=server", "-f", str(example)).checked()
+    assert not applied.err
