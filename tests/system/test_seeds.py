@@ -219,7 +219,7 @@ spec:
   template:
     metadata:
       labels: {kai.scheduler/subgroup-name: urgent}
-      annotations: {pod-group-name: urgent, kai.scheduler/skip-podgrouper: "true"}
+      annotations: {pod-group-name: urgent, kai.scheduler/skip-podgrouper: "true", quorate.dev/fake-run-seconds: "3600"}
     spec:
       schedulerName: quorate
       restartPolicy: Never

@@ -1,0 +1,140 @@
+"""`python -m bench.grouping`: 100,000 pods of 5,000 workloads grouped from cold, then once more unchanged."""
+
+import argparse
+import gc
+import os
+import platform
+import resource
+import time
+from collections import Counter
+from pathlib import Path
+
+import msgspec
+
+from quorate.api.core import Pod
+from quorate.api.meta import Json
+from quorate.api.podgroup import PodGroup
+from quorate.grouping.grouper import Grouping, group
+from quorate.grouping.samples import pods_of
+from quorate.grouping.subject import Context
+from quorate.grouping.writes import plan
+from quorate.plan import Apply, Patch, Plan
+
+WORKLOADS, PODS = 5_000, 100_000
+TARGET_SECONDS = 10.0
+OURS = {"spec": {"schedulerName": "quorate"}}
+CLASSES = frozenset({"train", "build", "inference"})
+
+
+def workload(number: int, size: int) -> Json:
+    """One of four common kinds in turn."""
+    templates: list[tuple[str, str, Json]] = [
+        ("batch/v1", "Job", {"parallelism": size, "template": OURS}),
+        (
+            "kubeflow.org/v1",
+            "PyTorchJob",
+            {"pytorchReplicaSpecs": {"Master": _role(1), "Worker": _role(size - 1)}},
+        ),
+        (
+            "leaderworkerset.x-k8s.io/v1",
+            "LeaderWorkerSet",
+            {"replicas": size // 4, "leaderWorkerTemplate": {"size": 4, "workerTemplate": OURS}},
+        ),
+        (
+            "ray.io/v1",
+            "RayCluster",
+            {
+                "headGroupSpec": {"template": OURS},
+                "workerGroupSpecs": [{"groupName": "w", **_role(size - 1)}],
+            },
+        ),
+    ]
+    version, kind, spec = templates[number % len(templates)]
+    name = f"w{number:05d}"
+    metadata = {"name": name, "namespace": "team", "uid": f"uid-{name}", "labels": {"team": "a"}}
+    return {"apiVersion": version, "kind": kind, "metadata": metadata, "spec": spec}
+
+
+def _role(replicas: int) -> Json:
+    return {"replicas": replicas, "template": OURS}
+
+
+def world(workloads: int, pods: int) -> list[tuple[Context, list[Pod]]]:
+    """Each workload with its pods, as the controller would be handed them."""
+    found = []
+    for number in range(workloads):
+        owner = workload(number, pods // workloads)
+        key = (owner["apiVersion"].rpartition("/")[0], owner["kind"], "team", owner["metadata"]["name"])
+        made = [msgspec.convert(pod, Pod) for pod in pods_of(owner)]
+        found.append((Context(objects={key: owner}, priority_classes=CLASSES), made))
+    return found
+
+
+def written(pods: list[Pod], grouping: Grouping, changes: Plan) -> tuple[list[Pod], dict[str, PodGroup]]:
+    """Pods and PodGroups as the API server shows them after the plan."""
+    patches = {
+        change.target.name: change.body["metadata"] for change in changes.changes if isinstance(change, Patch)
+    }
+    shown = [msgspec.convert(_patched(pod, patches.get(pod.metadata.name, {})), Pod) for pod in pods]
+    groups = [change.body for change in changes.changes if isinstance(change, Apply)]
+    assert len(groups) == len(grouping.gangs)
+    return shown, {f"team/{body['metadata']['name']}": msgspec.convert(body, PodGroup) for body in groups}
+
+
+def _patched(pod: Pod, metadata: Json) -> Json:
+    body: Json = msgspec.to_builtins(pod)
+    for field, values in metadata.items():
+        body["metadata"][field] = {**body["metadata"].get(field, {}), **values}
+    return body
+
+
+def measure(workloads: int, pods: int) -> Json:
+    """Seconds of decisions, and writes by kind, from cold and once more."""
+    stage = world(workloads, pods)
+    gc.collect()
+    gc.freeze()
+    begin, used = time.perf_counter(), time.process_time()
+    groupings = [group(members, context) for context, members in stage]
+    plans = [
+        plan(grouping, {}, context.settings) for grouping, (context, _) in zip(groupings, stage, strict=True)
+    ]
+    cold, cold_cpu = time.perf_counter() - begin, time.process_time() - used
+    shown = [
+        written(members, grouping, changes)
+        for (_, members), grouping, changes in zip(stage, groupings, plans, strict=True)
+    ]
+    begin = time.perf_counter()
+    again = [
+        plan(group(members, context), groups, context.settings)
+        for (context, _), (members, groups) in zip(stage, shown, strict=True)
+    ]
+    steady = time.perf_counter() - begin
+    writes = Counter(type(change).__name__ for each in plans for change in each.changes)
+    return {
+        "pods": sum(len(members) for _, members in stage),
+        "workloads": workloads,
+        "gangs": sum(len(grouping.gangs) for grouping in groupings),
+        "cold_seconds": cold,
+        "cold_cpu_seconds": cold_cpu,
+        "steady_seconds": steady,
+        "writes": dict(writes),
+        "writes_again": sum(len(each.changes) for each in again),
+        "peak_mib": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024,
+        "load": os.getloadavg()[0],
+        "machine": f"{platform.machine()}, Python {platform.python_version()}",
+        "target_seconds": TARGET_SECONDS,
+    }
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(prog="python -m bench.grouping", description=__doc__)
+    parser.add_argument("--json", metavar="FILE", help="write the results there")
+    options = parser.parse_args()
+    found = msgspec.json.format(msgspec.json.encode(measure(WORKLOADS, PODS))).decode()
+    print(found)
+    if options.json:
+        Path(options.json).write_text(found + "\n")
+
+
+if __name__ == "__main__":
+    main()
