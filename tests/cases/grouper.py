@@ -11,6 +11,7 @@ from quorate.grouping.errors import GroupingError
 from quorate.grouping.objects import owner_from_json
 from quorate.grouping.subject import Subject
 from tests.cases.deviations import Mismatch, explain
+from tests.cases.grouper_deviations import RULES as DEVIATIONS
 from tests.cases.grouper_rules import RULES
 from tests.cases.grouper_world import World
 from tests.cases.outcome import Outcome, deviating, failed, passed
@@ -22,7 +23,7 @@ def run(case: Json, file: Json) -> Outcome:
     expected, got = _metadata(case) if "ownerChain" in case else _reconciles(case, file["fixtures"])
     if expected == got:
         return passed(got)
-    rule = explain(Mismatch("grouper", case, expected, got))
+    rule = explain(Mismatch("grouper", case, expected, got), rules=DEVIATIONS)
     return deviating(rule, got) if rule else failed(_difference(expected, got), got)
 
 

@@ -31,6 +31,7 @@ KEYS = st.sampled_from(
         *("podGroupNames", "parallelism", "completions", "template", "metadata", "annotations", "spec"),
         *("subGroupPolicy", "subGroupSize", "minAvailable", "schedulingPolicy", "elasticPolicy"),
         *("topologyConstraint", "packConstraint", "required", "Master", "Worker"),
+        *("subGroupPolicyType", "startupPolicyOrder", "rayClusterName", "activeServiceStatus"),
     )
 )
 FIELDS = st.sampled_from(

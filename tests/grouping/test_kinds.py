@@ -1,9 +1,10 @@
 """What single kinds mean, beyond the cases shared with upstream."""
 
 from quorate.api import labels
+from quorate.api.meta import Json
 from quorate.grouping.grouper import group
 from quorate.grouping.registry import TABLE
-from tests.fakes.grouped import context, grouped, only_gang, places, pod, refusals, thing, tree
+from tests.fakes.grouped import context, grouped, only_gang, places, pod, refusals, thing, tree, warnings
 
 
 def test_pods_of_a_deployment_are_gangs_of_their_own() -> None:
@@ -88,3 +89,64 @@ def test_a_leader_worker_set_can_be_one_gang_of_its_groups() -> None:
         f"group-{index}" for index in range(4)
     ]
     assert places(gang) == {"llm-1": "group-1-leader"}
+
+
+def lws(**spec: object) -> Json:
+    template = {"size": 4, "subGroupPolicy": {"subGroupSize": 2}}
+    return thing(
+        "leaderworkerset.x-k8s.io/v1",
+        "LeaderWorkerSet",
+        "llm",
+        spec={"leaderWorkerTemplate": template, **spec},
+    )
+
+
+def test_a_start_up_policy_that_nobody_knows_is_refused() -> None:
+    owner = lws(startupPolicy="Leaders")
+    assert "spec.startupPolicy: 'Leaders' is neither" in refusals(grouped([pod("llm-0", owner)], owner))[0]
+
+
+def test_a_worker_of_a_set_with_segments_says_its_index() -> None:
+    member = pod("llm-0", lws(), labels={labels.LWS_GROUP_INDEX: "0"})
+    assert f"label {labels.LWS_WORKER_INDEX} is missing" in refusals(grouped([member], lws()))[0]
+
+
+def test_a_size_annotation_that_is_no_size_leaves_the_size_of_the_set_and_a_warning() -> None:
+    said = {labels.LWS_GROUP_INDEX: "0", labels.LWS_WORKER_INDEX: "1"}
+    found = grouped([pod("llm-0-1", lws(), labels=said, annotations={labels.LWS_SIZE: "four"})], lws())
+    assert found.gangs[0].body["spec"]["minMember"] == 4
+    assert [text for text in warnings(found) if "'four' is not a whole number" in text]
+
+
+def test_segments_take_the_topology_of_the_job_where_only_that_names_one() -> None:
+    levels = {labels.SEGMENT_SIZE: "2", labels.SEGMENT_TOPOLOGY_REQUIRED: "rack"}
+    worker = {"replicas": 2, "template": {"metadata": {"annotations": levels}}}
+    owner = thing(
+        "kubeflow.org/v1",
+        "PyTorchJob",
+        "pt",
+        annotations={labels.TOPOLOGY: "site"},
+        spec={"pytorchReplicaSpecs": {"Worker": worker}},
+    )
+    said = {"training.kubeflow.org/replica-type": "worker", "training.kubeflow.org/replica-index": "0"}
+    groups = only_gang([pod("w0", owner, labels=said)], owner).body["spec"]["subGroups"]
+    assert groups[1]["topologyConstraint"] == {"topology": "site", "requiredTopologyLevel": "rack"}
+
+
+def test_a_topology_without_a_level_constrains_no_replica_of_a_job_set() -> None:
+    template = {"metadata": {"annotations": {labels.TOPOLOGY: "site"}}}
+    jobs = [{"name": "w", "replicas": 1, "template": template}]
+    owner = thing("jobset.x-k8s.io/v1alpha2", "JobSet", "js", spec={"replicatedJobs": jobs})
+    said = {"jobset.sigs.k8s.io/replicatedjob-name": "w", "jobset.sigs.k8s.io/job-index": "0"}
+    groups = only_gang([pod("js-w-0", owner, labels=said)], owner).body["spec"]["subGroups"]
+    assert all("topologyConstraint" not in each for each in groups)
+
+
+def test_masters_that_a_job_does_not_have_are_no_group() -> None:
+    roles = {"Master": {"replicas": 0}, "Worker": {"replicas": 2}}
+    policy = {"schedulingPolicy": {"minAvailable": 2}}
+    owner = thing(
+        "kubeflow.org/v1", "PyTorchJob", "pt", spec={"pytorchReplicaSpecs": roles, "runPolicy": policy}
+    )
+    member = pod("w0", owner, labels={"training.kubeflow.org/replica-type": "worker"})
+    assert tree(only_gang([member], owner)) == [("worker", None, 2)]

@@ -62,10 +62,9 @@ def torch_worker(owner: Json, index: str, **fields: Any) -> Any:
     return pod(f"pt-worker-{index}", owner, labels={REPLICA_TYPE: "worker", REPLICA_INDEX: index}, **fields)
 
 
-def ray(*groups: Json) -> Json:
-    return thing(
-        "ray.io/v1", "RayCluster", "rc", spec={"headGroupSpec": {}, "workerGroupSpecs": list(groups)}
-    )
+def ray(*groups: Json, name: str = "rc", owner: Json | None = None) -> Json:
+    spec = {"headGroupSpec": {}, "workerGroupSpecs": list(groups)}
+    return thing("ray.io/v1", "RayCluster", name, owner, spec=spec)
 
 
 def jobset(*jobs: Json, **spec: Any) -> Json:
@@ -234,12 +233,42 @@ def test_14_zero_minimum_replicas_of_ray_require_no_worker() -> None:
     assert (gang.body["spec"]["minMember"], tree(gang)[1]) == (1, ("a", None, 0))
 
 
-def test_14_the_pod_that_submits_a_ray_job_does_not_break_its_gang() -> None:
-    owner = thing("ray.io/v1", "RayJob", "rj", status={"rayClusterName": "rc"})
+def test_14_the_pod_that_submits_a_ray_job_is_a_gang_of_its_own_in_its_queue() -> None:
+    said = {"labels": {labels.QUEUE: "research"}, "annotations": {labels.MIN_MEMBER: "2"}}
+    owner = thing("ray.io/v1", "RayJob", "rj", status={"rayClusterName": "rc"}, **said)
     cluster = ray({"groupName": "a", "replicas": 1})
-    submitter = thing("batch/v1", "Job", "rj", owner)
-    found = grouped([pod("submit", submitter)], submitter, owner, cluster)
+    submitter = thing("batch/v1", "Job", "rj-submit", owner)
+    members = [pod("submit", submitter), pod("worker", owner, labels={"ray.io/group": "a"})]
+    found = grouped(members, submitter, owner, cluster)
     assert refusals(found) == []
+    shapes = {tuple(places(gang)): gang.body["spec"] for gang in found.gangs}
+    assert [spec["queue"] for spec in shapes.values()] == ["research", "research"]
+    assert (shapes["submit",]["minMember"], shapes["worker",]["minMember"]) == (1, 2)
+    assert "subGroups" not in shapes["submit",]
+
+
+def test_14_each_cluster_of_a_ray_service_is_a_gang_of_its_own_size_while_it_is_upgraded() -> None:
+    def state(*clusters: str) -> Json:
+        fields = ("activeServiceStatus", "pendingServiceStatus")
+        named = [{"rayClusterName": name} for name in clusters]
+        return thing("ray.io/v1", "RayService", "rs", status=dict(zip(fields, named, strict=False)))
+
+    clusters = [ray({"groupName": "a", "replicas": n}, name=f"rc{n}", owner=state("")) for n in (1, 4)]
+    members = [pod(f"{cluster['metadata']['name']}-a", cluster) for cluster in clusters]
+
+    def sizes(*serving: str) -> dict[str, int]:
+        found = grouped(members, *clusters, state(*serving))
+        return {place: gang.body["spec"]["minMember"] for gang in found.gangs for place in places(gang)}
+
+    assert sizes("rc1", "rc4") == sizes("rc4") == {"rc1-a": 2, "rc4-a": 5}
+    names = [gang.name for gang in grouped(members, *clusters, state("rc1", "rc4")).gangs]
+    assert [name.endswith("-rc4") for name in names] == [False, True]
+
+
+def test_14_a_worker_group_without_replicas_is_no_group() -> None:
+    owner = ray({"groupName": "a", "replicas": 0}, {"groupName": "b"}, {"groupName": "c", "replicas": 1})
+    gang = only_gang([pod("w", owner, labels={"ray.io/group": "c"})], owner)
+    assert [name for name, _, _ in tree(gang)] == ["headgroup", "c"]
 
 
 def test_15_a_class_that_does_not_exist_hides_no_other() -> None:

@@ -1,6 +1,6 @@
 """Per-kind defaults for priority and preemptibility, as an administrator writes them into a ConfigMap."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 import msgspec
@@ -18,39 +18,32 @@ class KindDefault(Part, frozen=True):
     priority_name: str = ""
     preemptibility: str = ""
 
+    @property
+    def names(self) -> str:
+        """`Kind.group`, or `Kind` for that kind of every group; `typeName` may hold both."""
+        return f"{self.type_name}.{self.group}" if self.group else self.type_name
+
 
 @dataclass(frozen=True, slots=True)
 class KindDefaults:
-    """The entries by `Kind.group` and by `Kind`; `problem` says what could not be read."""
+    """What the entries say; `problem` is what could not be read of them."""
 
     entries: tuple[KindDefault, ...] = ()
     problem: str = ""
 
     def find(self, owner: Owner) -> KindDefault | None:
-        """The entry for the exact group and kind, else the one that names only the kind."""
-        exact = (owner.kind, owner.group)
-        return next(
-            (
-                found
-                for wanted in (exact, (owner.kind, ""))
-                for found in self.entries
-                if _names(found) == wanted
-            ),
-            None,
-        )
+        """The entry for the exact group and kind, else the one that names only the kind; the last one wins."""
+        found = {entry.names: entry for entry in self.entries}
+        return found.get(f"{owner.kind}.{owner.group}".removesuffix(".")) or found.get(owner.kind)
 
-    def priority(self, chain: Iterable[Owner]) -> str:
-        """The priority of the nearest owner whose kind has one."""
-        return next((e.priority_name for e in map(self.find, chain) if e is not None and e.priority_name), "")
+    def priorities(self, chain: Iterable[Owner]) -> Iterator[str]:
+        """The classes of the kinds of these owners, the nearest first."""
+        return (entry.priority_name for entry in map(self.find, chain) if entry and entry.priority_name)
 
     def preemptibility(self, chain: Iterable[Owner]) -> str:
-        return next(
-            (e.preemptibility for e in map(self.find, chain) if e is not None and e.preemptibility), ""
-        )
-
-
-def _names(entry: KindDefault) -> tuple[str, str]:
-    return (entry.type_name, entry.group)
+        """That of the nearest owner whose kind has one."""
+        found = (entry.preemptibility for entry in map(self.find, chain) if entry)
+        return next(filter(None, found), "")
 
 
 def parse_defaults(text: str) -> KindDefaults:
@@ -59,7 +52,15 @@ def parse_defaults(text: str) -> KindDefaults:
         entries = msgspec.json.decode(text, type=list[KindDefault])
     except msgspec.DecodeError as error:
         return KindDefaults(problem=f"{KEY} of the defaults ConfigMap: {error}")
-    known = tuple(e for e in entries if e.preemptibility in ("", *PREEMPTIBILITIES))
-    wrong = next((e for e in entries if e.preemptibility not in ("", *PREEMPTIBILITIES)), None)
-    problem = f"preemptibility of {wrong.type_name}: {wrong.preemptibility!r} is not one" if wrong else ""
-    return KindDefaults(known, problem)
+    allowed = ("", *PREEMPTIBILITIES)
+    wrong = [entry for entry in entries if entry.preemptibility.lower() not in allowed]
+    problem = "; ".join(
+        f"preemptibility of {entry.names}: {entry.preemptibility!r} is not one of {', '.join(PREEMPTIBILITIES)}"
+        for entry in wrong
+    )
+    return KindDefaults(tuple(_readable(entry, wrong) for entry in entries), problem)
+
+
+def _readable(entry: KindDefault, wrong: list[KindDefault]) -> KindDefault:
+    said = "" if entry in wrong else entry.preemptibility.lower()
+    return msgspec.structs.replace(entry, preemptibility=said)

@@ -99,21 +99,18 @@ def _queue(shape: Shape, first: _FirstPod, context: Context) -> str:
 
 
 def _priority(shape: Shape, first: _FirstPod, context: Context, warnings: list[str]) -> str:
+    """What owners ask for, then pods, then the kind's defaults; a name without a class hides no other."""
     asked = [(owner.labels.get(labels.PRIORITY_CLASS, ""), f"label of {owner}") for owner in shape.chain]
+    asked += [(shape.asked_priority, f"spec of {shape.owner}")]
     asked += [(first.label(labels.PRIORITY_CLASS), "label of the pods")]
     asked += [(first.priority_class, "spec.priorityClassName of the pods")]
+    asked += [(name, "defaults ConfigMap") for name in context.defaults.priorities(shape.chain)]
     for name, where in asked:
         if name in context.priority_classes:
             return name
         if name:
             warnings.append(f"{where}: PriorityClass {name!r} does not exist; create it or correct the name")
-    default = context.defaults.priority(shape.chain)
-    if default and default not in context.priority_classes:
-        warnings.append(
-            f"defaults ConfigMap: PriorityClass {default!r} does not exist; create it or correct the name"
-        )
-        default = ""
-    return shape.asked_priority or default or shape.default_priority
+    return shape.asked_priority or shape.default_priority
 
 
 def _preemptibility(shape: Shape, first: _FirstPod, context: Context, warnings: list[str]) -> str:

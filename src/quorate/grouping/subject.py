@@ -78,9 +78,9 @@ class Shape:
     """The gang a pod belongs to, as its kind sees it; the fields that all kinds share are derived later.
 
     `owner` is whom the PodGroup belongs to, `source` whose labels and annotations it takes over, `described`
-    who is named as top owner. `priority` was asked for in the kind's own way and comes before all else,
-    `asked_priority` and `asked_queue` come after what labels ask for; none is checked. `constraint` is the
-    kind's own way to say what topology annotations say, `composite` the CompositePodGroup it starts with.
+    who is named as top owner. `priority` was asked for in the kind's own way and comes before all else, unchecked;
+    `asked_priority` comes after the labels of owners, `asked_queue` after all labels. `constraint` is the kind's
+    own way to say what topology annotations say, `composite` the CompositePodGroup it starts with.
     """
 
     name: str

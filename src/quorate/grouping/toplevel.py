@@ -1,7 +1,6 @@
 """Kinds that only wrap the workload that matters: the owner below decides and takes over what they say."""
 
 from quorate.api import labels
-from quorate.grouping.defaults import KindDefaults
 from quorate.grouping.objects import Owner
 from quorate.grouping.subject import Context
 
@@ -39,16 +38,15 @@ def deciding(owners: tuple[Owner, ...], pod: Owner, context: Context) -> tuple[O
     for wrapper in owners[top:]:
         if wrapper.group_kind in SILENT:
             continue
-        last = last.inheriting(
-            {**_defaults(wrapper, context.defaults), **wrapper.labels}, wrapper.annotations
-        )
+        last = last.inheriting({**_defaults(wrapper, context), **wrapper.labels}, wrapper.annotations)
     return (*chain[:-1], last)
 
 
-def _defaults(wrapper: Owner, defaults: KindDefaults) -> dict[str, str]:
-    """A wrapper kind's defaults, as the labels that would say the same."""
-    found = defaults.find(wrapper)
+def _defaults(wrapper: Owner, context: Context) -> dict[str, str]:
+    """A wrapper kind's defaults, as the labels that would say the same; a class must exist."""
+    found = context.defaults.find(wrapper)
     if found is None:
         return {}
-    said = {labels.PRIORITY_CLASS: found.priority_name, labels.PREEMPTIBILITY: found.preemptibility}
+    priority = found.priority_name if found.priority_name in context.priority_classes else ""
+    said = {labels.PRIORITY_CLASS: priority, labels.PREEMPTIBILITY: found.preemptibility}
     return {key: value for key, value in said.items() if value}

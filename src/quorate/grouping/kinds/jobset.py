@@ -10,7 +10,7 @@ from quorate.grouping.errors import MalformedError
 from quorate.grouping.numbers import whole, whole_or
 from quorate.grouping.objects import dig, texts
 from quorate.grouping.subject import Shape, Subject, plain
-from quorate.grouping.topology import constraint
+from quorate.grouping.topology import level_constraint
 
 REPLICATED_JOB = "jobset.sigs.k8s.io/replicatedjob-name"
 JOB_INDEX = "jobset.sigs.k8s.io/job-index"
@@ -70,7 +70,7 @@ def _replicated_job(job: Any, field: str) -> ReplicatedJob:
     if completions is not None:
         members = min(members, whole(completions, f"{field}.template.spec.completions"))
     asked = annotations.get(labels.BATCH_MIN_MEMBER)
-    if asked is not None:
+    if asked:
         members = whole(asked, f"{field}: annotation {labels.BATCH_MIN_MEMBER}", least=1)
     replicas = whole_or(dig(job, "replicas"), 1, f"{field}.replicas")
     return ReplicatedJob(str(dig(job, "name") or ""), replicas, members, annotations)
@@ -90,7 +90,7 @@ def _groups(job: ReplicatedJob, taken: frozenset[str], *, is_optional: bool) -> 
             name=_leaf(job.name, str(index), taken),
             parent=job.name,
             min_member=job.members,
-            topology_constraint=constraint(job.annotations),
+            topology_constraint=level_constraint(job.annotations),
         )
         for index in range(job.replicas)
     ]

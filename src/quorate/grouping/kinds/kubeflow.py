@@ -33,11 +33,11 @@ def jax(subject: Subject) -> Shape:
 def mpi(subject: Subject) -> Shape:
     """As the others; a launcher that is created last does not count until it is there."""
     shape = _flat(subject, "mpiReplicaSpecs", (LAUNCHER, "Worker"))
-    launchers = replicas(subject.owner, "mpiReplicaSpecs").get(LAUNCHER, 0)
     is_delayed = subject.owner.at("spec", "launcherCreationPolicy") == "WaitForWorkersReady"
     if not is_delayed or any(_is_launcher(pod.metadata.labels) for pod in (*subject.pods, *subject.beside)):
         return shape
     assert shape.min_member is not None
+    launchers = replicas(subject.owner, "mpiReplicaSpecs").get(LAUNCHER, 0)
     return replace(shape, min_member=max(0, shape.min_member - launchers))
 
 

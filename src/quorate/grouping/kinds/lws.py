@@ -20,6 +20,7 @@ LEADER = "leader"
 WORKERS = "workers"
 LEADER_EXCLUDED = "LeaderExcluded"
 TEMPLATE = ("spec", "leaderWorkerTemplate")
+STARTUP_POLICIES = (None, "LeaderCreated", "LeaderReady")
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,20 +35,21 @@ class Segmenting:
 
 def leader_worker_set(subject: Subject) -> Shape:
     index = subject.label(labels.LWS_GROUP_INDEX)
-    size = _size(subject)
+    size, warnings = _size(subject)
     domain = _exclusive(subject, labels.LWS_EXCLUSIVE_TOPOLOGY)
     needed = subject.owner.annotations.get(labels.MIN_GROUPS)
     if needed:
         count = whole(needed, f"annotation {labels.MIN_GROUPS}")
-        return _whole_set(subject, index, count, _groups(subject, size), domain)
+        return _whole_set(subject, index, size, count, domain)
     if labels.GANG_OF_ROLES in subject.owner.annotations:
         return roles.one_gang(subject, index, size)
     base = plain(subject)
     shape = replace(
         base,
-        name=f"{base.name}-group-{index}" if index else base.name,
+        name=f"{base.name}-group-{int(index)}" if index.isdecimal() else base.name,
         constraint=domain,
         composite=roles.segment_of(subject.owner, index),
+        warnings=warnings,
     )
     if _waits_for_leader(subject, index):
         _segmenting(subject, size)
@@ -78,17 +80,16 @@ def _groups(subject: Subject, size: int) -> tuple[list[SubGroup], str]:
 def _whole_set(
     subject: Subject,
     index: str,
+    size: int,
     needed: int,
-    inside: tuple[list[SubGroup], str],
     domain: TopologyConstraint | None,
 ) -> Shape:
     """The set as one gang with a group for each of its groups, of which so many are needed."""
-    size = _size(subject)
     count = whole_or(subject.owner.at("spec", "replicas"), 1, "spec.replicas")
     own = whole(index, f"label {labels.LWS_GROUP_INDEX}")
     indices = [pod.metadata.label(labels.LWS_GROUP_INDEX) for pod in subject.pods]
     count = max(count, *(int(text) + 1 for text in indices if text.isdecimal()))
-    below, leaf = inside
+    below, leaf = _groups(subject, size)
     if count * (1 + len(below)) > MAX_SUB_GROUPS:
         raise MalformedError(
             f"spec.replicas: {count} are more groups than one gang can have; leave {labels.MIN_GROUPS} out"
@@ -113,15 +114,19 @@ def _one_of_set(
         yield structs.replace(group, name=f"{name}-{group.name}", parent=parent)
 
 
-def _size(subject: Subject) -> int:
+def _size(subject: Subject) -> tuple[int, tuple[str, ...]]:
     """The size this group was made with, which its pods carry while the set is changed; else the set's."""
-    text = subject.annotation(labels.LWS_SIZE)
-    if text:
-        return whole(text, f"annotation {labels.LWS_SIZE}", least=1)
     value = subject.owner.at(*TEMPLATE, "size")
     if value is None:
         raise MalformedError(f"spec.leaderWorkerTemplate.size of {subject.owner} is missing")
-    return whole(value, "spec.leaderWorkerTemplate.size", least=1)
+    size = whole(value, "spec.leaderWorkerTemplate.size", least=1)
+    text = subject.annotation(labels.LWS_SIZE)
+    if not text:
+        return size, ()
+    try:
+        return whole(text, f"annotation {labels.LWS_SIZE}", least=1), ()
+    except MalformedError as error:
+        return size, (f"{error}; the size of the set, {size}, is used",)
 
 
 def _worker_index(subject: Subject) -> int | None:
@@ -131,7 +136,10 @@ def _worker_index(subject: Subject) -> int | None:
 
 def _waits_for_leader(subject: Subject, index: str) -> bool:
     """Whether only the leader can exist: workers are created once it is ready, so nobody waits for them."""
-    if subject.owner.at("spec", "startupPolicy") != "LeaderReady":
+    policy = subject.owner.at("spec", "startupPolicy")
+    if policy not in STARTUP_POLICIES:
+        raise MalformedError(f"spec.startupPolicy: {policy!r} is neither LeaderCreated nor LeaderReady")
+    if policy != "LeaderReady":
         return False
     pods = (pod for pod in subject.pods if pod.metadata.label(labels.LWS_GROUP_INDEX) == index)
     return all(pod.metadata.label(labels.LWS_WORKER_INDEX) == "0" and not pod.spec.node_name for pod in pods)
@@ -150,7 +158,7 @@ def _segmenting(subject: Subject, size: int) -> Segmenting | None:
             return None
         segment = found
     kind = policy.get("subGroupPolicyType") if isinstance(policy, dict) else None
-    if kind not in {None, "", "LeaderWorker", LEADER_EXCLUDED}:
+    if kind not in (None, "", "LeaderWorker", LEADER_EXCLUDED):
         raise MalformedError(
             f"spec.leaderWorkerTemplate.subGroupPolicy.subGroupPolicyType: {kind!r} is unknown"
         )
@@ -165,12 +173,13 @@ def _segmenting(subject: Subject, size: int) -> Segmenting | None:
         raise MalformedError(f"{size - 1} workers cannot be divided into segments of {segment}")
     sources = (subject.pod.metadata.annotations or {}, template)
     domain = _exclusive(subject, labels.LWS_SUB_GROUP_EXCLUSIVE_TOPOLOGY) if asked is not None else None
-    return Segmenting(size, segment, is_excluded, domain or segment_constraint(sources))
+    return Segmenting(size, segment, is_excluded, domain or segment_constraint(sources, owner.annotations))
 
 
 def _segmented(by: Segmenting, worker: int | None) -> tuple[list[SubGroup], str]:
     """Workers in segments; the leader alone if it is excluded, else in the first segment with its workers."""
-    worker = whole_or(worker, 1, f"label {labels.LWS_WORKER_INDEX}")
+    if worker is None:
+        raise MalformedError(f"label {labels.LWS_WORKER_INDEX} is missing: the pod does not say its segment")
     if worker >= by.size:
         raise MalformedError(f"label {labels.LWS_WORKER_INDEX}: {worker} is beyond the size {by.size}")
     sizes = _segment_sizes(by)

@@ -13,7 +13,7 @@ from quorate.grouping.numbers import whole
 from quorate.grouping.objects import Owner, texts
 from quorate.grouping.paths import Path, first
 from quorate.grouping.subject import Shape, Subject, plain
-from quorate.grouping.topology import constraint
+from quorate.grouping.topology import level_constraint
 
 Paths = tuple[Path, ...]
 
@@ -85,7 +85,7 @@ def _sub_group(by: Groups, field: str, name: str, item: Any) -> SubGroup:
     minimum = _number(by.min_member, item, field)
     said = texts(by.annotations.read(item)) if by.annotations else {}
     return SubGroup(
-        name=name, min_member=1 if minimum is None else minimum, topology_constraint=constraint(said)
+        name=name, min_member=1 if minimum is None else minimum, topology_constraint=level_constraint(said)
     )
 
 

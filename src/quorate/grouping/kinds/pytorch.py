@@ -27,7 +27,7 @@ def pytorch(subject: Subject) -> Shape:
     needed = _minimum(owner)
     counts = replicas(owner, FIELD)
     masters = counts.get(MASTER, 0)
-    groups = [SubGroup(name="master", min_member=masters)] if MASTER in counts else []
+    groups = [SubGroup(name="master", min_member=masters)] if masters else []
     role = subject.label(REPLICA_TYPE).lower()
     own = role if role in {"master", "worker"} else ""
     if WORKER in counts:
@@ -62,7 +62,7 @@ def _segments(subject: Subject, workers: int, needed: int) -> Segments | None:
     size = segment_size(sources)
     if size is None or not workers:
         return None
-    return Segments(size, workers, needed, segment_constraint(sources))
+    return Segments(size, workers, needed, segment_constraint(sources, subject.owner.annotations))
 
 
 def _segment(subject: Subject, segments: Segments) -> str:

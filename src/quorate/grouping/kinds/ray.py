@@ -1,4 +1,4 @@
-"""Ray: the head and each group of workers are groups of one gang, named after the workload on top."""
+"""Ray: the head and each group of workers of a cluster are groups of one gang, named after the workload on top."""
 
 from dataclasses import dataclass, replace
 from typing import Any
@@ -30,12 +30,29 @@ def cluster(subject: Subject) -> Shape:
 
 
 def job(subject: Subject) -> Shape:
+    nearest = subject.chain[0]
+    if nearest.group_kind == ("batch", "Job"):
+        return _submitter(subject, nearest)
     return _shape(subject, _cluster(subject, ("status", "rayClusterName")))
 
 
 def service(subject: Subject) -> Shape:
+    """During an upgrade there are two clusters: the one that does not serve yet, or no more, has its own gang."""
     status = ("activeServiceStatus", "pendingServiceStatus")
-    return _shape(subject, _cluster(subject, *(("status", field, "rayClusterName") for field in status)))
+    serving = _cluster(subject, *(("status", field, "rayClusterName") for field in status))
+    own = next((owner for owner in subject.chain if owner.kind == "RayCluster"), serving)
+    shape = _shape(subject, own)
+    return shape if own.uid == serving.uid else replace(shape, name=f"{shape.name}-{own.name}")
+
+
+def _submitter(subject: Subject, below: Owner) -> Shape:
+    """The pod that submits comes when the cluster is ready: a gang of its own, in the queue of the RayJob."""
+    return replace(
+        plain(subject),
+        name=f"pg-{below.name}-{below.uid}",
+        owner=below,
+        source=below.inheriting(subject.owner.labels, {}),
+    )
 
 
 def _cluster(subject: Subject, *paths: tuple[str, ...]) -> Owner:
@@ -70,24 +87,26 @@ def _worker_groups(ray_cluster: Owner) -> list[WorkerGroup]:
     specs: Any = ray_cluster.at("spec", "workerGroupSpecs")
     groups = []
     for place, spec in enumerate(specs if isinstance(specs, list) else ()):
-        if dig(spec, "suspend") is True:
+        needed = _needed(spec, f"spec.workerGroupSpecs[{place}]")
+        if needed is None:
             continue
         label = str(dig(spec, "groupName") or f"worker-group-{place}")
         name = group_name(label) if label != HEAD else f"{HEAD}-workers"
-        groups.append(
-            WorkerGroup(label, name, _needed(spec, f"spec.workerGroupSpecs[{place}]"), _constraint(spec))
-        )
+        groups.append(WorkerGroup(label, name, needed, _constraint(spec)))
     return groups
 
 
-def _needed(spec: Any, field: str) -> int:
-    replicas = whole_or(dig(spec, "replicas"), 1, f"{field}.replicas")
+def _needed(spec: Any, field: str) -> int | None:
+    """How many pods of a group must start; None where it has none, now or at all."""
+    if dig(spec, "suspend") is True or dig(spec, "suspended") is True:
+        return None
+    replicas = whole_or(dig(spec, "replicas"), 0, f"{field}.replicas")
     least = dig(spec, "minReplicas")
     hosts = whole_or(dig(spec, "numOfHosts"), 1, f"{field}.numOfHosts", least=1)
     needed = replicas if least is None else whole(least, f"{field}.minReplicas")
     if needed > replicas:
         raise MalformedError(f"{field}.minReplicas {needed} is more than its replicas {replicas}")
-    return needed * hosts
+    return needed * hosts if replicas else None
 
 
 def _constraint(spec: Any) -> TopologyConstraint | None:
