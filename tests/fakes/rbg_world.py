@@ -10,8 +10,9 @@ from typing import Any
 
 import msgspec
 
-from quorate.api import labels
+from quorate.api import labels, timestamps
 from quorate.api.apps import ControllerRevision
+from quorate.api.composite import CompositePodGroup
 from quorate.api.core import Pod
 from quorate.api.lws import LeaderWorkerSet
 from quorate.api.meta import Json, Object
@@ -82,7 +83,7 @@ class World:
             policy=msgspec.convert(self.policy, CoordinatedPolicy) if self.policy else None,
             sets=self._of("LeaderWorkerSet", LeaderWorkerSet),
             pods={name: [*self._pods(name)] for name in self.instances},
-            composites=self._of("CompositePodGroup", Object),
+            composites=self._of("CompositePodGroup", CompositePodGroup),
             services=self._of("Service", Object),
             files=self._of("ConfigMap", Object),
             adapters=list(self._of("RoleBasedGroupScalingAdapter", ScalingAdapter).values()),
@@ -135,9 +136,10 @@ class World:
     def _show(self, change: object) -> None:
         match change:
             case Apply() | Create():
-                owner = {"namespace": "ns", "name": change.target.name}
-                body = {**change.body, "metadata": {**change.body["metadata"], **owner}}
                 before = self.objects.get((change.target.kind.kind, change.target.name), {})
+                made = before.get("metadata", {}).get("creationTimestamp", timestamps.text(self.now))
+                named = {"namespace": "ns", "name": change.target.name, "creationTimestamp": made}
+                body = {**change.body, "metadata": {**change.body["metadata"], **named}}
                 self.objects[change.target.kind.kind, change.target.name] = {
                     **body,
                     "status": before.get("status", {}),
@@ -198,6 +200,8 @@ class World:
         if body is not None and len(waiting) == len(members):
             needed = body["spec"]["minGroupCount"]
             if len(members) < needed or sum(one.size for one in members) > self.free:
+                refused = {"type": "Satisfied", "status": "False", "reason": "Unschedulable"}
+                body["status"] = {"conditions": [refused]}
                 return
         for one in waiting:
             if one.size <= self.free:

@@ -1,7 +1,7 @@
 from quorate.api.composite import CompositePodGroup, CompositePodGroupSpec
 from quorate.api.labels import COMPOSITE_GROUP
 from quorate.api.meta import Condition, ObjectMeta
-from quorate.api.podgroup import PodGroup, PodGroupStatus
+from quorate.api.podgroup import PodGroup, PodGroupStatus, SchedulingCondition
 from quorate.status.composite import status_of
 
 
@@ -33,3 +33,12 @@ def test_a_minimum_of_groups_is_enough() -> None:
     status = status_of(segment(1), [], [member(held=True), member(held=False)], 0)
     assert status.conditions is not None
     assert status.conditions[0].status == "True"
+
+
+def test_why_its_gangs_do_not_start_is_said_once() -> None:
+    refused = member(held=False)
+    refused.status.scheduling_conditions = [SchedulingCondition(message="no room")]
+    status = status_of(segment(), [], [refused, refused], 0)
+    assert status.conditions is not None
+    assert status.conditions[0].reason == "Unschedulable"
+    assert status.conditions[0].message == "0 of 2 groups are satisfied, 2 are needed; no room"

@@ -9,6 +9,8 @@ from quorate.api.meta import Condition, Kind, Object, Wire
 from quorate.api.podgroup import Minimum, TopologyConstraint
 
 COMPOSITE_POD_GROUP = Kind("scheduling.quorate.dev", "v1alpha1", "CompositePodGroup", "compositepodgroups")
+SATISFIED = "Satisfied"  # the condition
+REFUSED = "Unschedulable"  # its reason once the scheduler has found no room
 
 
 class CompositePodGroupSpec(Wire):

@@ -73,9 +73,11 @@ class SegmentUpdate:
 Roles = Mapping[str, RoleRevision]
 
 
-def update(team: Team, roles: Roles, never_started: AbstractSet[int] = frozenset()) -> SegmentUpdate:
+def update(
+    team: Team, roles: Roles, never_started: AbstractSet[int] = frozenset(), *, waits: bool = False
+) -> SegmentUpdate:
     """`roles` holds at least those of the team; `never_started` are indexes of its segments."""
-    upcoming = _upcoming(team, roles, never_started)
+    upcoming = None if waits else _upcoming(team, roles, never_started)
     if upcoming is None:
         told = {role: _kept(size, roles[role]) for role, size in team.sizes.items()}
         return SegmentUpdate(None, told, {})

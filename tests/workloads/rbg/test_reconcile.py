@@ -116,6 +116,23 @@ def test_a_segment_without_room_does_not_take_the_seats_that_an_update_leaves() 
     assert (world.ready("a"), world.ready("b")) == (4, 2)
 
 
+@pytest.mark.parametrize("steps", range(5))
+def test_nor_does_one_that_is_new_when_the_update_begins(steps: int) -> None:
+    """Segment 3 is one pod, which fits as soon as anything is replaced."""
+    world = World([role("a", 4), role("b", 2)], placed({"a": 2, "b": 1}), room=6)
+    world.settle()
+    world.roles = [role("a", 5), role("b", 2)]
+    for _ in range(steps):
+        world.step()
+    world.roles = [role("a", 5, image="2"), role("b", 2, image="2")]
+    world.settle()
+    assert (world.bound("a"), world.bound("b")) == ([0, 1, 2, 3], [0, 1])
+    assert len({one.revision for name in ("g-a", "g-b") for one in world.instances[name].values()}) == 2
+    world.room = 7
+    world.settle()
+    assert (world.ready("a"), world.ready("b")) == (5, 2)
+
+
 def test_a_segment_without_room_does_not_take_the_seat_of_an_instance_that_was_lost() -> None:
     world = World([role("a", 4), role("b", 2)], placed({"a": 2, "b": 1}), room=5)
     world.settle()

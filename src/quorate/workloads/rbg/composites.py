@@ -3,18 +3,20 @@
 A composite asks for exactly the instances that its roles may have now, so it never waits for one that nobody
 makes. It gates the start; that a segment has started is written on it, for those who must tell a segment that
 never started from one that is being replaced. While a segment that runs is updated or misses a seat, one that has
-found no room for a while may not start: seats that are free for a moment are not for it.
+found no room may not start: seats that are free for a moment are not for it. Whether it found room is for the
+scheduler to say; until then nothing is updated, and after some seconds without a word there is no room.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from functools import lru_cache
 
 from quorate.api import labels, timestamps
-from quorate.api.composite import COMPOSITE_POD_GROUP
-from quorate.api.meta import Json, Object
+from quorate.api.composite import COMPOSITE_POD_GROUP, REFUSED, SATISFIED, CompositePodGroup
 from quorate.api.rbgcoordination import SegmentTopologyAffinity
 from quorate.plan import Apply
 from quorate.rules.composites import beginning_of, composite_name
+from quorate.rules.conditions import find
 from quorate.workloads.rbg.group import Group, Owner
 from quorate.workloads.rbg.objects import owned
 from quorate.workloads.rbg.placing import Held, Targets
@@ -26,7 +28,7 @@ HELD = "quorate.dev/held"
 PATIENCE_SECONDS = 10
 REQUIRE, PREFER, BEST_EFFORT = "RequireSegmentAffinity", "PreferSegmentAffinity", "BestEffort"
 
-Found = Mapping[str, Object]
+Found = Mapping[str, CompositePodGroup]
 Notes = tuple[tuple[str, str], ...]  # annotations
 # such a composite asks for one instance more than there are: it cannot start
 RUNNING_FIRST: Notes = ((HELD, "segments that run are updated, and get their seats back, first"),)
@@ -70,12 +72,23 @@ def _beyond(team: Team, targets: Targets, update: SegmentUpdate, count: int) -> 
     return [Segment(team.name, one.index, {}) for one in segments(team, room)][count:]
 
 
-def _is_blocked(composite: Object | None, now: float) -> bool:
-    """Whether it did not start at once; then it would do so with the seats of an instance that is replaced."""
+def _is_blocked(composite: CompositePodGroup | None, now: float) -> bool:
+    """Whether it found no room; then it would start with the seats of an instance that is replaced."""
     if composite is None:
         return False
+    said = find(composite.status.conditions, SATISFIED)
+    if composite.metadata.annotation(HELD) or (said is not None and said.reason == REFUSED):
+        return True
     made = composite.metadata.creation_timestamp
-    return not made or now - timestamps.epoch(made) >= PATIENCE_SECONDS
+    return bool(made) and now - timestamps.epoch(made) >= PATIENCE_SECONDS
+
+
+def is_undecided(
+    group: Group, targets: Targets, team: Team, never: AbstractSet[int], found: Found, now: float
+) -> bool:
+    """Whether a segment is about to start or to find no room; `never` started so far."""
+    beginning = beginning_in(group, targets.teams, team)
+    return not all(_is_blocked(found.get(composite_name(beginning, index)), now) for index in never)
 
 
 def never_started(
@@ -103,7 +116,7 @@ def affinity_of(group: Group, team: Team) -> SegmentTopologyAffinity | None:
     return next((group.affinities[name] for name in names if name in group.affinities), None)
 
 
-def _has_started(segment: Segment, held: Mapping[str, Held], found: Object | None) -> bool:
+def _has_started(segment: Segment, held: Mapping[str, Held], found: CompositePodGroup | None) -> bool:
     if found is not None and found.metadata.annotation(STARTED):
         return True
     return any(
@@ -119,7 +132,7 @@ def _is_seated(segment: Segment, held: Mapping[str, Held]) -> bool:
 @lru_cache(maxsize=8192)
 def _composite(owner: Owner, name: str, index: int, minimum: int, terms: Terms, notes: Notes) -> Apply:
     affinity, spread = terms
-    spec: Json = {"minGroupCount": minimum}
+    spec: dict[str, object] = {"minGroupCount": minimum}
     if affinity is not None and affinity.strategy != BEST_EFFORT:
         level = "requiredTopologyLevel" if affinity.strategy == REQUIRE else "preferredTopologyLevel"
         spec["topologyConstraint"] = {level: affinity.topology_key}

@@ -1,5 +1,7 @@
 """How far the rollout of a whole group is, from what its status shows."""
 
+from collections.abc import Iterator
+
 from quorate.api import labels
 from quorate.api.rbg import RoleBasedGroup
 from quorate.rules.conditions import find, is_true
@@ -21,6 +23,13 @@ def progress_of(found: RoleBasedGroup) -> Progress:
         return Progress(f"all {replicas} instances are updated and ready", is_done=True)
     if found.metadata.annotation(labels.PAUSED) == "true":
         return Progress(f"paused with {updated} of {replicas} instances updated", is_stuck=True)
-    rolling = [one for one in status.coordinations or () if one.updating is not None]
-    where = "".join(f", {one.name} updates segment {one.updating} of {one.wanted}" for one in rolling)
-    return Progress(f"{updated} of {replicas} instances updated, {ready} ready{where}")
+    text = f"{updated} of {replicas} instances updated, {ready} ready"
+    return Progress("; ".join([text, *_coordinations(found)]))
+
+
+def _coordinations(found: RoleBasedGroup) -> Iterator[str]:
+    for one in found.status.coordinations or ():
+        if one.updating is not None:
+            yield f"{one.name} updates segment {one.updating} of {one.wanted}"
+        elif one.waits_for:
+            yield f"{one.name} waits for {one.waits_for}"

@@ -29,11 +29,13 @@ def segment_update(
     roles: Mapping[str, Role],
     held: Mapping[str, Held],
     revisions: Mapping[str, str],
-    never_started: AbstractSet[int],
+    never_started: AbstractSet[int] = frozenset(),
+    *,
+    waits: bool = False,
 ) -> SegmentUpdate:
-    """`revisions` are those that pods shall have, by role."""
+    """`revisions` are those that pods shall have, by role; an update that waits stays where it is."""
     found = {name: _revision(roles[name], held[name], revisions[name]) for name in team.sizes}
-    return update(team, found, never_started)
+    return update(team, found, never_started, waits=waits)
 
 
 def _revision(role: Role, held: Held, revision: str) -> RoleRevision:

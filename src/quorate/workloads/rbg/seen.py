@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from quorate.api.apps import ControllerRevision
+from quorate.api.composite import CompositePodGroup
 from quorate.api.core import Pod
 from quorate.api.lws import LeaderWorkerSet
 from quorate.api.meta import Kind, Object
@@ -11,7 +12,7 @@ from quorate.api.rbg import RoleBasedGroup
 from quorate.api.rbgpolicy import CoordinatedPolicy, ScalingAdapter
 from quorate.rules.validity import Cause, Fault
 from quorate.workloads.rbg.adapters import scaled
-from quorate.workloads.rbg.composites import never_started
+from quorate.workloads.rbg.composites import is_undecided, never_started
 from quorate.workloads.rbg.group import Group, read
 from quorate.workloads.rbg.instances import NOBODY, of_pods
 from quorate.workloads.rbg.names import workload_name
@@ -33,7 +34,7 @@ class Seen:
     policy: CoordinatedPolicy | None = None
     sets: Mapping[str, LeaderWorkerSet] = field(default_factory=dict)
     pods: Mapping[str, Sequence[Pod]] = field(default_factory=dict)
-    composites: Mapping[str, Object] = field(default_factory=dict)
+    composites: Mapping[str, CompositePodGroup] = field(default_factory=dict)
     services: Mapping[str, Object] = field(default_factory=dict)
     files: Mapping[str, Object] = field(default_factory=dict)
     adapters: Sequence[ScalingAdapter] = ()
@@ -74,11 +75,17 @@ def _update(
     what: Mapping[str, Made],
     seen: Seen,
 ) -> SegmentUpdate:
-    """Which segments never started matters only to a team that has old instances."""
+    """Which segments never started matters only to a team that has old instances.
+
+    A segment that is about to start must not do so with seats that an update leaves: it goes first.
+    """
     revisions = {role: what[role].revision for role in team.sizes}
-    is_new = not any(held[role].instances.old(revision) for role, revision in revisions.items())
-    never = frozenset[int]() if is_new else never_started(group, found, team, held, seen.composites)
-    return segment_update(team, group.by_name, held, revisions, never)
+    if not any(held[role].instances.old(revision) for role, revision in revisions.items()):
+        return segment_update(team, group.by_name, held, revisions)
+    never = never_started(group, found, team, held, seen.composites)
+    is_growing = any(found.replicas[role] > (held[role].told or 0) for role in team.sizes)
+    waits = is_growing or is_undecided(group, found, team, never, seen.composites, seen.now)
+    return segment_update(team, group.by_name, held, revisions, never, waits=waits)
 
 
 def _held(group: Group, seen: Seen, role: str, size: int) -> Held:
