@@ -1,7 +1,15 @@
 import pytest
 
 from quorate.admission.lws import defaulted, review
-from quorate.api.labels import DISRUPTION_BUDGET, LWS_EXCLUSIVE_TOPOLOGY, LWS_SUB_GROUP_EXCLUSIVE_TOPOLOGY
+from quorate.api.labels import (
+    DISRUPTION_BUDGET,
+    LWS_EXCLUSIVE_TOPOLOGY,
+    LWS_SUB_GROUP_EXCLUSIVE_TOPOLOGY,
+    MAX_GROUP_RESTARTS,
+    MIN_GROUPS,
+    PAUSED,
+    SCALE_DOWN,
+)
 from quorate.api.lws import (
     LeaderWorkerSet,
     LeaderWorkerSetSpec,
@@ -106,16 +114,66 @@ def test_defaults_keep_what_is_set() -> None:
     }
 
 
+SHORT = {
+    "budget": DISRUPTION_BUDGET,
+    "group": LWS_EXCLUSIVE_TOPOLOGY,
+    "sub": LWS_SUB_GROUP_EXCLUSIVE_TOPOLOGY,
+    "minimum": MIN_GROUPS,
+    "restarts": MAX_GROUP_RESTARTS,
+    "down": SCALE_DOWN,
+    "paused": PAUSED,
+}
+
+
 def annotated(new: LeaderWorkerSet, **annotations: str) -> LeaderWorkerSet:
-    new.metadata.annotations = {
-        {
-            "budget": DISRUPTION_BUDGET,
-            "group": LWS_EXCLUSIVE_TOPOLOGY,
-            "sub": LWS_SUB_GROUP_EXCLUSIVE_TOPOLOGY,
-        }[key]: value
-        for key, value in annotations.items()
-    }
+    new.metadata.annotations = {SHORT[key]: value for key, value in annotations.items()}
     return new
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "wanted"),
+    [
+        ("group", "no label!", "must be the key of a node label"),
+        ("group", "example.com/a/b", "must be the key of a node label"),
+        ("minimum", "some", 'as "3"'),
+        ("minimum", "0", 'as "3"'),
+        ("restarts", "-1", 'as "5"'),
+        ("down", "sickest", 'must be "unready-first"'),
+        ("paused", "yes", 'must be "true" or "false"'),
+    ],
+)
+def test_an_annotation_that_says_nothing_is_refused_with_what_it_could_say(
+    key: str, value: str, wanted: str
+) -> None:
+    (fault,) = review(annotated(lws(), **{key: value})).errors
+    assert fault.field == f"metadata.annotations.{SHORT[key]}"
+    assert f'"{value}"' in fault.message
+    assert wanted in fault.message
+
+
+def test_annotations_that_say_something_pass() -> None:
+    notes = {"group": "cloud.google.com/gke-nodepool", "minimum": "1", "restarts": "0", "paused": "false"}
+    found = review(annotated(lws(), **notes, down="unready-first", budget="0"))
+    assert not found.errors
+    assert not found.warnings
+
+
+def test_more_groups_to_start_than_there_are_is_warned_about() -> None:
+    found = review(annotated(lws(), minimum="2"))
+    assert not found.errors
+    assert "2 groups have to start together, but spec.replicas is 1" in found.warnings[0].message
+
+
+def test_claims_have_a_name_of_their_own() -> None:
+    new = lws()
+    names = ("data", "data", "", "Data")
+    new.spec.leader_worker_template.volume_claim_templates = [
+        {"metadata": {"name": name}} if name else {} for name in names
+    ]
+    found = review(new).errors
+    assert [fault.field[-16:] for fault in found] == [f"[{at}].metadata.name"[-16:] for at in (1, 2, 3)]
+    texts = ("Duplicate value", "Required value", "Invalid value")
+    assert all(fault.message.startswith(text) for fault, text in zip(found, texts, strict=True))
 
 
 @pytest.mark.parametrize("text", ["-1", "half", "1.5"])

@@ -1,3 +1,4 @@
+import runpy
 from collections.abc import Iterator
 from typing import Any
 
@@ -5,6 +6,7 @@ import pytest
 
 from quorate.api.crds import crds
 from quorate.api.meta import Json
+from quorate.api.templates import template_schema
 from quorate.embedded import customkind
 
 DEFINITIONS = {definition["metadata"]["name"]: definition for definition in crds()}
@@ -121,3 +123,67 @@ def test_podgroups_show_groups_pods_and_phase_and_wide_the_reason() -> None:
         "Phase",
     ]
     assert "Reason" in [column["name"] for column in columns if column.get("priority")]
+
+
+def lws(**template: Any) -> Json:
+    worker = {"spec": {"containers": [{"name": "a", "ports": [{"containerPort": 80}]}]}}
+    return {
+        "apiVersion": "leaderworkerset.x-k8s.io/v1",
+        "kind": "LeaderWorkerSet",
+        "metadata": {"name": "web"},
+        "spec": {"leaderWorkerTemplate": {"size": 5, "workerTemplate": worker, **template}},
+    }
+
+
+def said(wire: Json, old: Json | None = None) -> list[str]:
+    """What an API server without our webhooks says, without what it could not ask."""
+    found = schema("leaderworkersets.leaderworkerset.x-k8s.io")
+    complaints = [f'unknown field "{name}"' for name in customkind.complete(found, wire).complaints]
+    before = old and customkind.complete(found, old).object
+    causes = customkind.check(found, customkind.complete(found, wire).object, before).causes
+    return [*complaints, *(f"{cause.field}: {cause.message}" for cause in causes if cause.field != "<nil>")]
+
+
+TEMPLATE = "spec.leaderWorkerTemplate"
+SIZE = f"{TEMPLATE}.subGroupPolicy.subGroupSize"
+
+
+@pytest.mark.parametrize(
+    ("template", "text"),
+    [
+        ({"workerTemplate": {"spec": {}}}, f"{TEMPLATE}.workerTemplate.spec.containers: Required value"),
+        (
+            {"leaderTemplate": {"spec": {"containers": [{"image": "b"}]}}},
+            f"{TEMPLATE}.leaderTemplate.spec.containers[0].name: Required value",
+        ),
+        ({"size": 0}, f"{TEMPLATE}.size: Invalid value: 0: size must be equal or greater than 1"),
+        (
+            {"subGroupPolicy": {"subGroupSize": 3}},
+            f"{SIZE}: Invalid value: size or size - 1 must be divisible by subGroupSize",
+        ),
+        (
+            {"subGroupPolicy": {"subGroupSize": 0}},
+            f"{SIZE}: Invalid value: 0: {SIZE} in body should be greater than or equal to 1",
+        ),
+    ],
+)
+def test_a_cluster_without_webhooks_names_the_field_of_a_set_that_is_wrong(template: Json, text: str) -> None:
+    assert said(lws(**template)) == [text]
+
+
+def test_a_misspelt_field_of_a_pod_template_is_told() -> None:
+    wrong = {"spec": {"containers": [{"name": "a"}], "nodeSelektor": {}}}
+    assert any("workerTemplate.spec.nodeSelektor" in text for text in said(lws(workerTemplate=wrong)))
+
+
+def test_sub_groups_come_and_go_only_with_the_set() -> None:
+    with_policy = lws(subGroupPolicy={"subGroupSize": 2})
+    policy = f"{TEMPLATE}.subGroupPolicy"
+    assert said(lws(), with_policy) == [f"{policy}: Invalid value: cannot remove subGroupSize after enabled"]
+    text = "cannot enable subGroupSize after the lws is already created"
+    assert said(with_policy, lws()) == [f"{policy}: Invalid value: {text}"]
+
+
+def test_templates_are_made_from_the_data_of_the_embedded_server() -> None:
+    made = runpy.run_path("tools/template_schemas.py")["made"]()
+    assert {name: template_schema(name) for name in made} == made

@@ -1,21 +1,21 @@
 """What is wrong about a LeaderWorkerSet, and what is filled in before that is asked.
 
 Texts and paths are upstream's. Refused beyond upstream: sub-groups without a size of at least 1, names that
-leave no room for the names of pods, and shapes for which TPUs cannot be numbered.
+leave no room for the names of pods, claims without a name, annotations that nobody could read, and shapes for
+which TPUs cannot be numbered.
 """
 
 import re
 from collections.abc import Iterator
 
+from quorate.admission.lwsnotes import note_faults, note_warnings
 from quorate.admission.rollout import budget_faults, invalid, scaled
 from quorate.admission.surroundings import NOTHING_KNOWN, Surroundings
 from quorate.admission.tpu import tpu_faults
-from quorate.api.described import INT32_MAX
-from quorate.api.labels import DISRUPTION_BUDGET, LWS_EXCLUSIVE_TOPOLOGY, LWS_SUB_GROUP_EXCLUSIVE_TOPOLOGY
+from quorate.api.described import DNS_LABEL, INT32_MAX
+from quorate.api.labels import LWS_SUB_GROUP_EXCLUSIVE_TOPOLOGY
 from quorate.api.lws import MAX_REPLICAS, LeaderWorkerSet, SubGroupPolicy
 from quorate.api.meta import Json
-from quorate.rules.evictable import evictable_pods
-from quorate.rules.segments import sub_group_count
 from quorate.rules.validity import Cause, Fault, Findings
 
 _DNS_1035 = re.compile(r"[a-z]([-a-z0-9]*[a-z0-9])?")
@@ -24,6 +24,7 @@ _DNS_1035_TEXT = (
     "character, and end with an alphanumeric character (e.g. 'my-name',  or 'abc-123', regex used for "
     "validation is '[a-z]([-a-z0-9]*[a-z0-9])?')"
 )
+_DNS_1123 = re.compile(DNS_LABEL)
 _LONGEST = 63  # of a label, and so of a host name
 
 _ROLLING = "spec.rolloutStrategy.rollingUpdateConfiguration"
@@ -58,11 +59,12 @@ def review(
         *_size_faults(new),
         *_rollout_faults(new),
         *_sub_group_faults(new),
-        *_budget_faults(new),
+        *_claim_faults(new),
+        *note_faults(new),
         *(_change_faults(new, old) if old is not None else ()),
         *tpu_faults(new),
     )
-    return Findings(errors, tuple(_topology_warnings(new)))
+    return Findings(errors, tuple(note_warnings(new)))
 
 
 def _name_faults(new: LeaderWorkerSet) -> Iterator[Fault]:
@@ -119,24 +121,21 @@ def _sub_group_faults(new: LeaderWorkerSet) -> Iterator[Fault]:
         yield invalid(field, topology, "cannot have subgroup-exclusive-topology without subGroupSize set")
 
 
-def _budget_faults(new: LeaderWorkerSet) -> Iterator[Fault]:
-    text = new.metadata.annotation(DISRUPTION_BUDGET)
-    if text and evictable_pods(text, 1) is None:
-        want = 'must be how many pods of a group may be evicted at a time, as "1", or a percentage, as "25%"'
-        yield invalid(f"metadata.annotations.{DISRUPTION_BUDGET}", text, want)
-
-
-def _topology_warnings(new: LeaderWorkerSet) -> Iterator[Fault]:
-    template, topology = new.spec.leader_worker_template, new.metadata.annotation(LWS_EXCLUSIVE_TOPOLOGY)
-    policy = template.sub_group_policy
-    if not topology or policy is None or not policy.sub_group_size:
-        return
-    is_same = topology == new.metadata.annotation(LWS_SUB_GROUP_EXCLUSIVE_TOPOLOGY)
-    count = sub_group_count(template.size, policy.sub_group_size)
-    if is_same and count > 1:
-        field = f"metadata.annotations.{LWS_SUB_GROUP_EXCLUSIVE_TOPOLOGY}"
-        text = f"{count} sub-groups cannot have a {topology} each inside the one of their group: name a lower level"
-        yield Fault(field, text, Cause.IMPOSSIBLE)
+def _claim_faults(new: LeaderWorkerSet) -> Iterator[Fault]:
+    """Each claim becomes a volume of its name."""
+    claims = new.spec.leader_worker_template.volume_claim_templates or []
+    seen: set[str] = set()
+    for at, claim in enumerate(claims):
+        field = f"spec.leaderWorkerTemplate.volumeClaimTemplates[{at}].metadata.name"
+        name = str((claim.get("metadata") or {}).get("name") or "")
+        if not name:
+            yield Fault(field, "Required value: the name of the volume that is claimed", Cause.VALUE)
+        elif name in seen:
+            yield Fault(field, f'Duplicate value: "{name}"', Cause.VALUE)
+        elif len(name) > _LONGEST or not _DNS_1123.fullmatch(name):
+            text = "must be the name of a volume: lower case letters, digits and '-', at most 63 characters"
+            yield invalid(field, name, text)
+        seen.add(name)
 
 
 def _policy_faults(policy: SubGroupPolicy, size: int) -> Iterator[Fault]:

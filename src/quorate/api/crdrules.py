@@ -91,41 +91,58 @@ COMPOSITE_RULES: Rules = (
 )
 
 _K = "self.subGroupPolicy.subGroupSize"
-_NO_POLICY = "!has(self.subGroupPolicy)"
+_NO_SIZE = f"!has(self.subGroupPolicy) || {_K} < 1"  # which the schema says
+_SUB_GROUP_SIZE = ".subGroupPolicy.subGroupSize"
 
 LWS_RULES: Rules = (
-    ("spec.leaderWorkerTemplate", rule("self.size >= 1", "size must be equal or greater than 1")),
+    ("spec.leaderWorkerTemplate.size", rule("self >= 1", "size must be equal or greater than 1")),
     (
         "spec",
         rule(
             "self.replicas * self.leaderWorkerTemplate.size <= 2147483647",
             "the product of replicas and worker replicas must not exceed 2147483647",
+            field=".replicas",
         ),
     ),
     (
         "spec.leaderWorkerTemplate",
         rule(
-            f"{_NO_POLICY} || self.size % {_K} == 0 || (self.size - 1) % {_K} == 0",
+            f"{_NO_SIZE} || self.size % {_K} == 0 || (self.size - 1) % {_K} == 0",
             "size or size - 1 must be divisible by subGroupSize",
+            field=_SUB_GROUP_SIZE,
         ),
     ),
     (
         "spec.leaderWorkerTemplate",
-        rule(f"{_NO_POLICY} || {_K} <= self.size", "subGroupSize cannot be larger than size"),
+        rule(
+            f"{_NO_SIZE} || {_K} <= self.size",
+            "subGroupSize cannot be larger than size",
+            field=_SUB_GROUP_SIZE,
+        ),
     ),
     (
         "spec.leaderWorkerTemplate",
         rule(
-            f"{_NO_POLICY} || self.subGroupPolicy.subGroupPolicyType != 'LeaderExcluded' || "
+            f"{_NO_SIZE} || self.subGroupPolicy.subGroupPolicyType != 'LeaderExcluded' || "
             f"(self.size - 1) % {_K} == 0",
             "size-1 must be divisible by subGroupSize when using LeaderExcluded",
+            field=_SUB_GROUP_SIZE,
         ),
     ),
     (
         "spec.leaderWorkerTemplate",
         rule(
-            "has(self.subGroupPolicy) == has(oldSelf.subGroupPolicy)",
-            "sub-groups come and go only with the LeaderWorkerSet",
+            "!has(self.subGroupPolicy) || has(oldSelf.subGroupPolicy)",
+            "cannot enable subGroupSize after the lws is already created",
+            field=".subGroupPolicy",
+        ),
+    ),
+    (
+        "spec.leaderWorkerTemplate",
+        rule(
+            "has(self.subGroupPolicy) || !has(oldSelf.subGroupPolicy)",
+            "cannot remove subGroupSize after enabled",
+            field=".subGroupPolicy",
         ),
     ),
     ("spec.leaderWorkerTemplate.subGroupPolicy.subGroupSize", rule("self == oldSelf", "field is immutable")),

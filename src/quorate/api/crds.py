@@ -30,7 +30,8 @@ from quorate.api.rbg import (
     RoleBasedGroup,
 )
 from quorate.api.rbgpolicy import CoordinatedPolicy, ScalingAdapter
-from quorate.api.schemas import structural
+from quorate.api.schemas import UNKNOWN_KEPT, structural
+from quorate.api.templates import CLAIM, POD, template_schema
 from quorate.api.topology import TOPOLOGY, Topology
 
 
@@ -45,7 +46,7 @@ class Column(NamedTuple):
 
 
 class Custom(NamedTuple):
-    """What a definition says beyond the schema of its type."""
+    """What a definition says beyond the schema of its type; `templates` are pods and claims by their field."""
 
     kind: Kind
     type: type[msgspec.Struct]
@@ -53,6 +54,7 @@ class Custom(NamedTuple):
     columns: tuple[Column, ...]
     rules: Rules = ()
     scale: Json | None = None
+    templates: tuple[tuple[str, str], ...] = ()
 
 
 AGE = Column("Age", ".metadata.creationTimestamp", "date")
@@ -121,6 +123,11 @@ CUSTOM: tuple[Custom, ...] = (
             "statusReplicasPath": ".status.replicas",
             "labelSelectorPath": ".status.hpaPodSelector",
         },
+        templates=(
+            ("spec.leaderWorkerTemplate.leaderTemplate", POD),
+            ("spec.leaderWorkerTemplate.workerTemplate", POD),
+            ("spec.leaderWorkerTemplate.volumeClaimTemplates[]", CLAIM),
+        ),
     ),
     *(
         Custom(
@@ -182,6 +189,10 @@ def _definition(custom: Custom) -> Json:
 def _version(custom: Custom) -> Json:
     schema = structural(custom.type)
     schema["description"] = (custom.type.__doc__ or custom.kind.kind).split("\n", 1)[0]
+    for path, template in custom.templates:
+        node = _field(schema, path)
+        node.pop(UNKNOWN_KEPT, None)
+        node |= template_schema(template)
     for path, each in custom.rules:
         _field(schema, path).setdefault(RULES, []).append(dict(each))
     subresources: Json = {"status": {}} if "status" in schema["properties"] else {}
@@ -198,8 +209,10 @@ def _version(custom: Custom) -> Json:
 
 
 def _field(schema: Json, path: str) -> Json:
+    """The schema at a path; `[]` stands for the items of a list."""
     for name in filter(None, path.split(".")):
-        schema = schema["properties"][name]
+        schema = schema["properties"][name.removesuffix("[]")]
+        schema = schema["items"] if name.endswith("[]") else schema
     return schema
 
 

@@ -30,6 +30,6 @@ def described(text: str, *, required: bool = False, **schema: object) -> msgspec
     return msgspec.Meta(extra_json_schema={"description": text, **schema})
 
 
-def rule(expression: str, message: str) -> dict[str, str]:
-    """One CEL rule of `x-kubernetes-validations`."""
-    return {"rule": expression, "message": message}
+def rule(expression: str, message: str, *, field: str = "") -> dict[str, str]:
+    """One CEL rule of `x-kubernetes-validations`; `field` is the one at fault, below where the rule stands."""
+    return {"rule": expression, "message": message, **({"fieldPath": field} if field else {})}

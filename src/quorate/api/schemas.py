@@ -15,6 +15,7 @@ _INT_OR_STRING: Json = {
     "x-kubernetes-int-or-string": True,
     "anyOf": [{"type": "integer"}, {"type": "string"}],
 }
+UNKNOWN_KEPT = "x-kubernetes-preserve-unknown-fields"
 _SCALARS = {"integer", "number", "string"}
 
 
@@ -73,5 +74,5 @@ def _object(node: Json, kept: Json, components: dict[str, Json]) -> Json:
     if values:
         kept["additionalProperties"] = _resolved(values, components)
     else:
-        kept["x-kubernetes-preserve-unknown-fields"] = True
+        kept[UNKNOWN_KEPT] = True
     return kept
