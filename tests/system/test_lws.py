@@ -200,8 +200,9 @@ def test_a_group_whose_node_is_taken_away_comes_back_elsewhere(shell: Kubectl) -
 
 
 def test_workers_wait_for_a_leader_that_is_slow_where_that_is_asked_for(shell: Kubectl) -> None:
-    leader = template(notes={"quorate.dev/fake-ready-seconds": "1.5"})
+    leader = template(notes={"quorate.dev/fake-ready-seconds": "4"})
     shell.apply(web(replicas=1, size=3, leaderTemplate=leader, spec={"startupPolicy": "LeaderReady"}))
+    shell("wait", "pod/web-0", "--for=create", "--timeout=30s")
     shell("wait", "pod/web-0", "--for=jsonpath={.status.phase}=Running", "--timeout=30s")
     assert names(shell) == ["web-0"]
     available(shell)
