@@ -21,9 +21,9 @@ def run(case: Json, file: Json) -> Outcome:
     del file
     placement = placement_of(case)
     gang = case["gang"]
-    starts = _is_satisfied(gang, gang["name"], placement)
+    starts = is_satisfied(gang, gang["name"], placement)
     emitted = {"starts": starts, "placement": placement}
-    fault = next(_faults(case, placement), "")
+    fault = next(faults(case, placement), "")
     if fault:
         return failed(f"{fault}: {placement}", emitted)
     if starts != case["expect"]["starts"]:
@@ -34,14 +34,14 @@ def run(case: Json, file: Json) -> Outcome:
     return passed(emitted)
 
 
-def _faults(case: Json, placement: Placement) -> Iterator[str]:
+def faults(case: Json, placement: Placement) -> Iterator[str]:
     nodes = {node["name"]: node for node in case["nodes"]}
     used: Counter[str] = Counter()
-    for path, group in _walk(case["gang"], case["gang"]["name"]):
+    for path, group in walk(case["gang"], case["gang"]["name"]):
         bound = _members(group, path, placement)
         if len(placement.get(path, ())) > group.get("members", 0):
             yield f"{path} has more members bound than exist"
-        if bound and not _is_satisfied(group, path, placement):
+        if bound and not is_satisfied(group, path, placement):
             yield f"{path} has bound members but is not satisfied"
         level = group.get("level")
         if level and len({_domain(nodes[name], level) for name in bound}) > 1:
@@ -57,7 +57,7 @@ def _missed(case: Json, placement: Placement) -> Iterator[Placement]:
     """Larger placements that keep every rule: one more member, or the members of one more child."""
     gang = case["gang"]
     names = [node["name"] for node in case["nodes"]]
-    for path, group in _walk(gang, gang["name"]):
+    for path, group in walk(gang, gang["name"]):
         if path == gang["name"] or _members(group, path, placement):
             yield from _with_one_more(case, path, group, placement, names)
         else:
@@ -77,7 +77,7 @@ def _if_sound(case: Json, placement: Placement, more: Placement) -> Iterator[Pla
     larger = {
         path: [*placement.get(path, ()), *more.get(path, ())] for path in placement.keys() | more.keys()
     }
-    if any(more.values()) and not any(_faults(case, larger)):
+    if any(more.values()) and not any(faults(case, larger)):
         yield more
 
 
@@ -94,11 +94,11 @@ def _ways(group: Json, path: str, names: list[str]) -> Iterator[Placement]:
         yield {leaf: nodes for part in parts for leaf, nodes in part.items()}
 
 
-def _is_satisfied(group: Json, path: str, placement: Placement) -> bool:
+def is_satisfied(group: Json, path: str, placement: Placement) -> bool:
     if len(_members(group, path, placement)) < group.get("minMember", 0):
         return False
     children = group.get("children", ())
-    held = sum(_is_satisfied(child, f"{path}/{child['name']}", placement) for child in children)
+    held = sum(is_satisfied(child, f"{path}/{child['name']}", placement) for child in children)
     return bool(held >= group.get("minSubGroup", len(children)))
 
 
@@ -107,10 +107,10 @@ def _members(group: Json, path: str, placement: Placement) -> list[str]:
     return [*placement.get(path, ()), *(node for nodes in below for node in nodes)]
 
 
-def _walk(group: Json, path: str) -> Iterator[tuple[str, Json]]:
+def walk(group: Json, path: str) -> Iterator[tuple[str, Json]]:
     yield path, group
     for child in group.get("children", ()):
-        yield from _walk(child, f"{path}/{child['name']}")
+        yield from walk(child, f"{path}/{child['name']}")
 
 
 def _domain(node: Json, level: str) -> tuple[str, ...]:

@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 from quorate.api import labels
 from quorate.api.core import NODE, POD, PRIORITY_CLASS, Node, NodeStatus, Pod, PodStatus, PriorityClass
-from quorate.api.meta import ObjectMeta
+from quorate.api.meta import Kind, Object, ObjectMeta
 from quorate.api.podgroup import POD_GROUP, PodGroup, PodGroupSpec, SubGroup, TopologyConstraint
 from quorate.api.podspec import Container, PodSpec, ResourceRequirements
 from quorate.api.queue import QUEUE, Queue, QueueResource, QueueResources, QueueSpec
@@ -87,19 +87,20 @@ class Cluster:
     podgroups: dict[str, PodGroup] = field(default_factory=dict)
     evicted: int = 0
     leaving: dict[str, int] = field(default_factory=dict)  # cycles that evicted pods stay yet
+    objects: dict[tuple[Kind, str], Object] = field(default_factory=dict)  # as the encoder saw them last
 
     def __post_init__(self) -> None:
         levels = [TopologyLevel(node_label=name) for name in LEVELS]
         topology = Topology(metadata=ObjectMeta(name="places"), spec=TopologySpec(levels=levels))
-        self.encoder.update(TOPOLOGY, None, topology)
+        self._show(TOPOLOGY, topology)
 
     def node(self, name: str, gpus: int, *, cpus: int = 64, **places: str) -> None:
         self.nodes[name], self.cpus[name], self.places[name] = gpus, cpus, places
-        self.encoder.update(NODE, None, self._node(name))
+        self._show(NODE, self._node(name))
 
     def lose(self, name: str) -> None:
         """A node vanishes; its pods are made anew."""
-        self.encoder.update(NODE, self._node(name), None)
+        self._show(NODE, None, was=self._node(name))
         del self.nodes[name], self.cpus[name]
         for pod in [one for one in self.pods.values() if one.spec.node_name == name]:
             self._anew(pod)
@@ -125,7 +126,7 @@ class Cluster:
             preempt_min_runtime=runtime,
             reclaim_min_runtime=runtime,
         )
-        self.encoder.update(QUEUE, None, Queue(metadata=ObjectMeta(name=name), spec=spec))
+        self._show(QUEUE, Queue(metadata=ObjectMeta(name=name), spec=spec))
 
     def gang(
         self,
@@ -153,7 +154,7 @@ class Cluster:
         )
         meta = ObjectMeta(name=name, namespace="ns", creation_timestamp=moment(NOW - 1000 + len(self.groups)))
         self.podgroups[name] = PodGroup(metadata=meta, spec=spec)
-        self.encoder.update(POD_GROUP, None, self.podgroups[name])
+        self._show(POD_GROUP, self.podgroups[name])
         for group in groups:
             for index in range(group.members):
                 self._put(_pod(name, group, index))
@@ -188,6 +189,16 @@ class Cluster:
             and pod.metadata.label("group") in below
         ]
 
+    def _show(self, kind: Kind, new: Object | None, *, was: Object | None = None) -> None:
+        """Let the encoder see a change."""
+        self.encoder.update(kind, was, new)
+        found = new or was
+        assert found is not None, "a change has an object before or after"
+        if new is None:
+            del self.objects[kind, found.metadata.name]
+        else:
+            self.objects[kind, found.metadata.name] = new
+
     def _above(self, gang: str, name: str) -> list[str]:
         found = []
         while name:
@@ -197,10 +208,10 @@ class Cluster:
 
     def _class(self, priority: int) -> None:
         meta = ObjectMeta(name=f"p{priority}")
-        self.encoder.update(PRIORITY_CLASS, None, PriorityClass(metadata=meta, value=priority))
+        self._show(PRIORITY_CLASS, PriorityClass(metadata=meta, value=priority))
 
     def _put(self, pod: Pod) -> None:
-        self.encoder.update(POD, self.pods.get(pod.metadata.name), pod)
+        self._show(POD, pod, was=self.pods.get(pod.metadata.name))
         self.pods[pod.metadata.name] = pod
 
     def _apply(self, change: Change) -> None:
@@ -258,7 +269,7 @@ class Cluster:
         merged = {**(old.metadata.annotations or {}), **notes}
         kept = {key: value for key, value in merged.items() if value is not None}
         self.podgroups[name] = replace(old, metadata=replace(old.metadata, annotations=kept))
-        self.encoder.update(POD_GROUP, old, self.podgroups[name])
+        self._show(POD_GROUP, self.podgroups[name], was=old)
 
 
 def _constraint(group: Group) -> TopologyConstraint | None:

@@ -1,5 +1,6 @@
 """Clusters, gangs and what happens to them, drawn at random for properties: as events, so that failures read well."""
 
+import os
 from collections.abc import Callable
 from functools import partial
 from typing import Protocol
@@ -7,6 +8,9 @@ from typing import Protocol
 from hypothesis import strategies as st
 
 from tests.fakes.clusters import Cluster, Group
+
+# of each property; `make nightly` asks for many
+EXAMPLES = int(os.environ.get("QUORATE_EXAMPLES", "100"))
 
 Event = Callable[[Cluster], None]
 

@@ -1,15 +1,17 @@
 """What holds for every cluster: drawn at random, checked by a judge that shares no code with the scheduler."""
 
-import os
+from random import Random
 
 from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from quorate.plan import Bind, Evict
+from quorate.scheduling.decide import decide
+from quorate.scheduling.encode import Encoder
 from tests.fakes import judge
 from tests.fakes.clusters import Cluster
-from tests.fakes.drawn import Event, beginnings, histories, of
+from tests.fakes.drawn import EXAMPLES, Event, beginnings, histories, of
 
-EXAMPLES = int(os.environ.get("QUORATE_EXAMPLES", "100"))
 ROUNDS = 60
 
 
@@ -54,3 +56,20 @@ def test_a_plan_that_evicts_nobody_leaves_nothing_to_plan(events: list[Event]) -
     if not any(isinstance(change, Evict) for change in plan.changes):
         again = cluster.cycle()
         assert not any(isinstance(change, Bind | Evict) for change in again.changes)
+
+
+@settings(max_examples=EXAMPLES, deadline=None)
+@given(beginnings(), st.integers(0, 3), st.randoms(use_true_random=False))
+def test_the_same_objects_in_any_order_give_the_same_plan(
+    events: list[Event], cycles: int, order: Random
+) -> None:
+    cluster = of(events)
+    for _ in range(cycles):
+        cluster.cycle()
+    objects = list(cluster.objects.items())
+    order.shuffle(objects)
+    other = Encoder("quorate")
+    for (kind, _), one in objects:
+        other.update(kind, None, one)
+    mine, yours = (decide(one.snapshot(cluster.now)) for one in (cluster.encoder, other))
+    assert (mine.changes, mine.refusals) == (yours.changes, yours.refusals)

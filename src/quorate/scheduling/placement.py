@@ -218,7 +218,8 @@ class Search:
         after = (replace(goal, closed=goal.closed | {unit}), rest)
         if not gang.is_satisfied(self.trial, unit, draft.added):
             parent = int(self.trial.snapshot.groups.parent[unit])
-            yield (Start(unit, *self._spot(parent, draft)), after), draft
+            # Not decided by that: once it has started it may take more.
+            yield (Start(unit, *self._spot(parent, draft)), (goal, rest)), draft
         else:
             room = len(self.trial.pending(unit)) - draft.added.get(unit, 0)
             place, above = self._spot(unit, draft)
