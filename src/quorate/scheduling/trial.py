@@ -134,8 +134,29 @@ class Trial:
         if fresh.any():
             self._withdraw(pods[fresh])
             pods = pods[~fresh]
-        if len(pods):
+        if len(pods) == 1:
+            self._evict_one(pods)
+        elif len(pods):
             self._evict(pods)
+
+    def _evict_one(self, pods: Ints) -> None:
+        """`_evict` of a single pod: victims are drawn by the thousand, most of them alone."""
+        snapshot, pod = self.snapshot, int(pods[0])
+        takes, node = snapshot.requests[snapshot.pods.shape[pod]], int(self.node[pod])
+        if node != NONE:
+            self.future[:, node] += takes
+            self._touched.append(np.array([node]))
+        self.evictions.append(pods)
+        self.state[pod] = LEAVES
+        gang = int(snapshot.pods.gang[pod])
+        is_kept = snapshot.pods.is_core[pod] or snapshot.gangs.preemptibility[gang] == NON
+        given = -takes[SHARED]
+        self.accounts.charge(int(snapshot.gangs.queue[gang]), given, protected=given if is_kept else None)
+        row = int(snapshot.pods.leaf[pod])
+        while row != NONE:
+            self.active[row] -= 1
+            self._pending.pop(row, None)
+            row = int(snapshot.groups.parent[row])
 
     def _evict(self, pods: Ints) -> None:
         takes = self._takes(pods)

@@ -118,7 +118,8 @@ class Absence:
     def may_stay(self, pods: Ints) -> bool:
         """Whether these of one gang could stay, the others gone."""
         lost, trial = self._with(pods), self._trial
-        rows = {row for leaf in np.unique(trial.snapshot.pods.leaf[pods]) for row in self._upward(leaf)}
+        leaves = set(trial.snapshot.pods.leaf[pods].tolist())
+        rows = {row for leaf in leaves for row in self._upward(leaf)}
         return all(is_satisfied(trial, row, lost) or not is_satisfied(trial, row) for row in rows)
 
     def keep(self, pods: Ints) -> None:
@@ -135,7 +136,7 @@ class Absence:
             lost[row] = lost.get(row, 0) + count
 
     def _upward(self, leaf: int) -> Iterator[int]:
-        row = int(leaf)
+        row = leaf
         while row != NONE:
             yield row
             row = int(self._trial.snapshot.groups.parent[row])
