@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 CACHE := .cache
 
-.PHONY: demo up test check format cases bench bench-server conformance lock clean
+.PHONY: demo up test nightly check format cases bench bench-server conformance lock clean
 
 demo: $(BIN)/quorate
 	$(BIN)/quorate demo
@@ -13,6 +13,11 @@ up: $(BIN)/quorate
 
 test: .venv/dev $(CACHE)/kubectl/ready
 	$(BIN)/python -m pytest $(ARGS)
+
+# Each property on so many drawn clusters, and the large forms of other tests.
+nightly: export QUORATE_EXAMPLES := 10000
+nightly: .venv/dev $(CACHE)/kubectl/ready
+	$(BIN)/python -m pytest -m "nightly or not nightly" $(ARGS)
 
 check: .venv/dev
 	$(BIN)/ruff format --check .

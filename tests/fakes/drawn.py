@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from typing import Protocol
 
@@ -162,3 +163,28 @@ def flat(draw: st.DrawFn, name: str = "", parent: str = "") -> Group:
         required=draw(LEVEL),
         preferred=draw(st.sampled_from(["", "", "", "rack"])),
     )
+
+
+@st.composite
+def contests(draw: st.DrawFn) -> tuple[list[Event], Event]:
+    """Gangs of low priority that may hold everything, and one that comes after them and starts whole."""
+    shape = draw(st.sampled_from(sorted(QUEUES)))
+    events = [*draw(queues(shape))]
+    events += [draw(nodes(f"n{number}")) for number in range(draw(st.integers(1, 4)))]
+    for number in range(draw(st.integers(1, 4))):
+        make = partial(
+            Cluster.gang,
+            groups=draw(trees()) if draw(st.booleans()) else [draw(elastic())],
+            queue=draw(st.sampled_from(QUEUES[shape])),
+            preemptibility=draw(st.sampled_from(["", "semi-preemptible"])),
+        )
+        events.append(partial(coming, name=f"v{number}", make=make))
+    whole = [replace(one, min_member=one.members or None, min_sub_group=None) for one in draw(trees())]
+    queue, priority = draw(st.sampled_from(QUEUES[shape])), draw(st.sampled_from([75, 125]))
+    return events, partial(Cluster.gang, name="taker", groups=whole, queue=queue, priority=priority)
+
+
+@st.composite
+def elastic(draw: st.DrawFn) -> Group:
+    least, gpus = draw(st.integers(0, 3)), draw(st.integers(1, 2))
+    return Group("", min_member=least, members=draw(st.integers(1, 8)), gpus=gpus)

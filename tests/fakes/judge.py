@@ -203,7 +203,7 @@ def _to_spare(cluster: Cluster, before: Seats, after: Seats, plan: Plan) -> Iter
     }
     seated = {**after, **nominated}
     reasons = {change.pod.name: change.reason for change in plan.changes if isinstance(change, Evict)}
-    for unit in _units(cluster, victims, after):
+    for unit in units(cluster, victims, after):
         back = {**seated, **{name: before[name] for name in unit}}
         if any(reasons[name] == "StaleGang" for name in unit):
             continue
@@ -213,7 +213,7 @@ def _to_spare(cluster: Cluster, before: Seats, after: Seats, plan: Plan) -> Iter
             yield f"{', '.join(sorted(unit))} could have stayed"
 
 
-def _units(cluster: Cluster, victims: list[str], after: Seats) -> Iterator[set[str]]:
+def units(cluster: Cluster, victims: list[str], after: Seats) -> Iterator[set[str]]:
     """Sets of victims whose staying alone would leave their gang whole."""
     for path in sorted(members(cluster, victims)):
         mine = {one for one in victims if path in members(cluster, [one])}

@@ -1,7 +1,15 @@
 """Who is taken to make room: nobody who could have stayed."""
 
+from hypothesis import given, settings
+
+from quorate.api.core import POD, Pod
+from quorate.plan import Bind, Evict, Plan, SetStatus
+from quorate.scheduling.decide import decide
+from quorate.scheduling.encode import Encoder
+from quorate.scheduling.policy import Action, Policy
 from tests.fakes import judge
 from tests.fakes.clusters import Cluster, Group
+from tests.fakes.drawn import EXAMPLES, Event, contests, of
 
 
 def test_the_member_whose_seat_helps_is_taken_and_not_the_last_one() -> None:
@@ -32,3 +40,48 @@ def test_a_child_without_a_seat_that_helps_stays() -> None:
     cluster.settle()
     assert (len(cluster.bound("tree", "seat")), len(cluster.bound("tree", "none"))) == (0, 1)
     assert cluster.evicted == 1
+
+
+def seated(plan: Plan) -> set[str]:
+    """Pods that a plan gives a node, now or once victims are gone."""
+    binds = {change.pod.name for change in plan.changes if isinstance(change, Bind)}
+    held = {
+        change.target.name
+        for change in plan.changes
+        if isinstance(change, SetStatus) and change.status["nominatedNodeName"]
+    }
+    return binds | held
+
+
+def still_starts(cluster: Cluster, gone: set[str]) -> bool:
+    """Whether the taker finds a place without these pods, by idle room alone."""
+    encoder = Encoder("quorate")
+    for (kind, name), one in cluster.objects.items():
+        if kind == POD:
+            assert isinstance(one, Pod)
+            waits_too = not one.spec.node_name and one.metadata.label("gang") != "taker"
+            if name in gone or waits_too:
+                continue
+        encoder.update(kind, None, one)
+    plan = decide(encoder.snapshot(cluster.now), Policy(actions=(Action.ALLOCATE,)))
+    return any(name.startswith("taker.") for name in seated(plan))
+
+
+@settings(max_examples=EXAMPLES, deadline=None)
+@given(contests())
+def test_no_part_of_a_gang_is_taken_without_which_the_taker_starts_too(
+    contest: tuple[list[Event], Event],
+) -> None:
+    events, comes = contest
+    cluster = of(events)
+    cluster.settle()
+    comes(cluster)
+    before, was = judge.seats(cluster), dict(cluster.objects)
+    plan = cluster.cycle()
+    victims = {change.pod.name for change in plan.changes if isinstance(change, Evict)}
+    if not any(name.startswith("taker.") for name in seated(plan)):
+        return
+    after = {name: node for name, node in before.items() if name not in victims}
+    cluster.objects = was
+    for part in judge.units(cluster, sorted(victims), after):
+        assert not still_starts(cluster, victims - part), f"{sorted(part)} could have stayed"

@@ -22,7 +22,7 @@ from quorate.scheduling.spare import joined
 from quorate.scheduling.trial import Trial
 from quorate.scheduling.victims import Absence
 
-# Units that are tried one by one for being spared by another placement; beyond that the arithmetic decides.
+# Units that are tried for being spared by another placement, whole and in parts; beyond that arithmetic decides.
 SPARED_BY_SEARCH = 64
 
 
@@ -185,21 +185,23 @@ def _least(cycle: Cycle, taker: int, drawn: _Drawn) -> Room:
 
 
 def _spared(cycle: Cycle, taker: int, scout: Trial, room: Room) -> Room:
-    """Leave alone, one by one, those without whom another placement is found; all are gone in `scout`."""
+    """Leave alone, part by part, those without whom a place is found all the same; all are gone in `scout`."""
     assert room.attempt.goal is not None, "a draft is found for a step"
     count = spare.Count(scout, room.attempt.goal)
     absence = Absence(cycle.trial, joined(room.units))
-    for unit in _last_first(room.units)[:SPARED_BY_SEARCH]:
-        if not absence.may_stay(unit.pods):
+    gone = joined(room.units)
+    for part in spare.parts(cycle.trial, _last_first(room.units)[:SPARED_BY_SEARCH])[: 2 * SPARED_BY_SEARCH]:
+        pods = part[np.isin(part, gone)]
+        if not len(pods) or not absence.may_stay(pods):
             continue
-        if count.needs(cycle.trial.node[unit.pods].astype(np.int64), unit.pods):
+        if count.needs(cycle.trial.node[pods].astype(np.int64), pods):
             continue
-        fewer = [other for other in room.units if other is not unit]
+        fewer = spare.without(room.units, pods)
         found = _try(cycle, taker, fewer)
         if found.draft is not None and found.goal is not None:
-            room = Room(tuple(fewer), found)
+            room, gone = Room(fewer, found), joined(fewer)
             count = spare.Count(without(cycle.trial, fewer), found.goal)
-            absence.keep(unit.pods)
+            absence.keep(pods)
     return room
 
 

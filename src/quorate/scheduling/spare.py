@@ -31,6 +31,26 @@ def used(trial: Trial, draft: Draft, units: Sequence[Unit]) -> list[Unit]:
     return kept[::-1]
 
 
+def parts(trial: Trial, units: Sequence[Unit]) -> list[Ints]:
+    """Pods that might be left alone together: each unit, then of trees what each group loses."""
+    groups, leaf_of = trial.snapshot.groups, trial.snapshot.pods.leaf
+    found = [unit.pods for unit in units]
+    for gang in dict.fromkeys(unit.gang for unit in units):
+        root = int(trial.snapshot.gangs.root[gang])
+        gone = np.sort(joined([unit for unit in units if unit.gang == gang]))
+        if len(gone) == 1 or groups.is_leaf(root):
+            continue
+        rows = range(root, int(groups.end[root]))
+        found += [gone[(leaf_of[gone] >= row) & (leaf_of[gone] < groups.end[row])] for row in rows]
+    return [part for part in found if len(part)]
+
+
+def without(units: Sequence[Unit], pods: Ints) -> tuple[Unit, ...]:
+    """The units when these pods stay."""
+    left = (Unit(unit.gang, unit.pods[~np.isin(unit.pods, pods)]) for unit in units)
+    return tuple(unit for unit in left if len(unit.pods))
+
+
 def joined(units: Sequence[Unit]) -> Ints:
     """The pods of all units."""
     return np.concatenate([np.empty(0, dtype=np.int64), *(unit.pods for unit in units)])
