@@ -58,6 +58,24 @@ def test_a_role_without_pods_warns() -> None:
     assert str(warning) == "spec.roles[0]: no pattern and no template is given: the role gets no pods"
 
 
+def test_what_cannot_be_done_is_said() -> None:
+    config = {"baseDelaySeconds": 50, "maxDelaySeconds": 10}
+    roles: list[Json] = [
+        {"name": "a", "standalonePattern": {"template": TEMPLATE, "restartPolicyConfig": config}},
+        {"name": "b", "customComponentsPattern": {"components": []}},
+        role("c", replicas=200_000),
+        role("d", rolloutStrategy={"rollingUpdate": {"type": "InPlaceOnly"}}),
+    ]
+    found = review(group(roles))
+    assert [fault.field for fault in found.errors] == [
+        "spec.roles[0].standalonePattern.restartPolicyConfig.maxDelaySeconds",
+        "spec.roles[1].customComponentsPattern",
+        "spec.roles[2].replicas",
+    ]
+    (warning,) = found.warnings
+    assert warning.message == 'role "d": pods are made again, not updated in place'
+
+
 def test_templates_are_found_by_name() -> None:
     pattern = {"templateRef": {"name": "base"}}
     roles: list[Json] = [{"name": "prefill", "standalonePattern": pattern}]

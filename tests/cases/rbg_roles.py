@@ -6,6 +6,7 @@ import msgspec
 
 from quorate.api.lws import LEADER_WORKER_SET
 from quorate.api.rbg import Role, ServicePort
+from quorate.workloads.backoff import Backoff
 from quorate.workloads.lws.names import Place, pod_name
 from quorate.workloads.lws.rollout import Extent, GroupState, Pace, advance, ready_tail
 from quorate.workloads.rbg import amounts, componentorder, environment, gang, names, restart
@@ -44,26 +45,22 @@ def _same(got: Any, want: Any) -> bool:
     return bool(got == want)
 
 
-def _restarts(given: Json) -> restart.RestartPolicy:
-    base, longest = given.get("base"), given.get("max")
-    return restart.RestartPolicy(
-        base_seconds=restart.DEFAULT_BASE_SECONDS if base is None else base,
-        longest_seconds=restart.DEFAULT_LONGEST_SECONDS if longest is None else longest,
-    )
+def _backoff(given: Json) -> Backoff:
+    base, longest = given.get("base"), given.get("max", given.get("maxDelaySeconds"))
+    usual = restart.BACKOFF
+    return Backoff(usual.base if base is None else base, usual.longest if longest is None else longest)
 
 
 def _delay(given: Json) -> Json:
-    policy = _restarts(given)
-    return {"seconds": policy.delay(given["restartCount"])}
+    return {"seconds": _backoff(given).delay(given["restartCount"])}
 
 
 def _count(given: Json) -> Json:
-    since, longest = given["secondsSinceLastRestart"], given["maxDelaySeconds"]
-    return {"restartCount": restart.counted(given["restartCount"], since, longest)}
+    return {"restartCount": _backoff(given).counted(given["restartCount"], given["secondsSinceLastRestart"])}
 
 
 def _recent(given: Json) -> Json:
-    return {"value": restart.is_recent(given["secondsSinceLastRestart"], given["maxDelaySeconds"])}
+    return {"value": _backoff(given).is_recent(given["secondsSinceLastRestart"])}
 
 
 def _remaining(given: Json) -> Json:
@@ -71,7 +68,7 @@ def _remaining(given: Json) -> Json:
         return {"remainingSeconds": 0}
     if not given.get("podFailed", True):
         return {"remainingSeconds": 0}
-    left = _restarts(given).remaining(given.get("restartCount") or 0, given.get("secondsSinceLastRestart"))
+    left = _backoff(given).remaining(given.get("restartCount") or 0, given.get("secondsSinceLastRestart"))
     return {"remainingSeconds": left}
 
 
@@ -81,8 +78,8 @@ def _policy(given: Json) -> Json:
         "type": restart.effective_type(
             given["pattern"], config.get("type") or "", given.get("restartPolicy") or ""
         ),
-        "baseDelaySeconds": config.get("baseDelaySeconds", restart.DEFAULT_BASE_SECONDS),
-        "maxDelaySeconds": config.get("maxDelaySeconds", restart.DEFAULT_LONGEST_SECONDS),
+        "baseDelaySeconds": config.get("baseDelaySeconds", restart.BACKOFF.base),
+        "maxDelaySeconds": config.get("maxDelaySeconds", restart.BACKOFF.longest),
     }
 
 

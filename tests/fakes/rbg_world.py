@@ -189,7 +189,11 @@ class World:
             for index, one in sorted(found.items()):
                 size = int(notes.get(labels.SEGMENT_INSTANCES, 1))
                 alone = f"{name}-{index}"
-                of = f"{notes[labels.SEGMENTS_OF]}-segment-{index // size + 1}" if len(notes) > 2 else alone
+                of = (
+                    f"{notes[labels.SEGMENTS_OF]}-segment-{index // size + 1}"
+                    if labels.SEGMENTS_OF in notes
+                    else alone
+                )
                 composites.setdefault(of, []).append(one)
         for of, members in reversed(composites.items()):
             self._start(of, members)

@@ -109,7 +109,7 @@ def test_typos_in_roles_are_refused(shell: Kubectl) -> None:
     assert refused.code != 0
     assert 'unknown field "spec.roles[1].replcas"' in refused.err
     refused = shell.run("apply", "-f", "-", stdin=group("llm", PAIR, "{prefil: 2, decode: 1}"))
-    assert "segment sizes must name roles of the group" in refused.err
+    assert 'segmentSize.prefil: role "prefil" does not exist: the group has prefill, decode' in refused.err
 
 
 def test_a_configuration_error_costs_no_pod_and_names_role_and_field(shell: Kubectl) -> None:

@@ -9,7 +9,7 @@ from typing import TypeVar
 
 import msgspec
 
-from quorate.admission import composite, lws, pod, podgroup, queue, rbg, topology
+from quorate.admission import composite, coordinatedpolicy, lws, pod, podgroup, queue, rbg, topology
 from quorate.admission.surroundings import NOTHING_KNOWN, Surroundings
 from quorate.api.composite import COMPOSITE_POD_GROUP, CompositePodGroup
 from quorate.api.core import POD, Pod
@@ -17,7 +17,8 @@ from quorate.api.lws import LEADER_WORKER_SET, LeaderWorkerSet
 from quorate.api.meta import Json, Kind, Object
 from quorate.api.podgroup import POD_GROUP_KINDS, PodGroup
 from quorate.api.queue import QUEUE, Queue
-from quorate.api.rbg import ROLE_BASED_GROUP_KINDS, RoleBasedGroup
+from quorate.api.rbg import COORDINATED_POLICY, ROLE_BASED_GROUP_KINDS, RoleBasedGroup
+from quorate.api.rbgpolicy import CoordinatedPolicy
 from quorate.api.topology import TOPOLOGY, Topology
 from quorate.rules.validity import Cause, Fault, Findings
 
@@ -64,4 +65,5 @@ JUDGES: dict[tuple[str, str], Judge] = {
     (COMPOSITE_POD_GROUP.group, COMPOSITE_POD_GROUP.kind): _judge(CompositePodGroup, composite.review),
     (LEADER_WORKER_SET.group, LEADER_WORKER_SET.kind): _judge(LeaderWorkerSet, lws.review),
     **{(kind.group, kind.kind): _judge(RoleBasedGroup, rbg.review) for kind in ROLE_BASED_GROUP_KINDS},
+    (COORDINATED_POLICY.group, COORDINATED_POLICY.kind): _judge(CoordinatedPolicy, coordinatedpolicy.review),
 }

@@ -61,3 +61,7 @@ def _warnings(roles: Sequence[Role]) -> Iterator[Fault]:
         if all(pattern is None for pattern in patterns(role)):
             text = "no pattern and no template is given: the role gets no pods"
             yield Fault(f"spec.roles[{index}]", text, Cause.REFERENCE)
+        rolling = role.rollout_strategy.rolling_update if role.rollout_strategy else None
+        if rolling is not None and rolling.type == "InPlaceOnly":
+            text = f'role "{role.name}": pods are made again, not updated in place'
+            yield Fault(f"spec.roles[{index}].rolloutStrategy.rollingUpdate.type", text, Cause.VALUE)

@@ -148,12 +148,6 @@ LWS_RULES: Rules = (
     ("spec.leaderWorkerTemplate.subGroupPolicy.subGroupSize", rule("self == oldSelf", "field is immutable")),
 )
 
-_PLACEMENTS = (
-    "!has(self.coordinationRequirements) || self.coordinationRequirements.all(c, !has(c.strategy) || "
-    "!has(c.strategy.segmentPlacement) || !has(c.strategy.segmentPlacement.segmentSize) || "
-    "c.strategy.segmentPlacement.segmentSize.all(r, {test}))"
-)
-
 ROLE_BASED_GROUP_RULES: Rules = (
     (
         "spec.roles",
@@ -161,20 +155,6 @@ ROLE_BASED_GROUP_RULES: Rules = (
             "self.all(r, [has(r.template), has(r.standalonePattern), has(r.leaderWorkerPattern), "
             "has(r.customComponentsPattern)].filter(p, p).size() <= 1)",
             "a role has one of template, standalonePattern, leaderWorkerPattern and customComponentsPattern",
-        ),
-    ),
-    (
-        "spec",
-        rule(
-            _PLACEMENTS.format(test="c.strategy.segmentPlacement.segmentSize[r] >= 1"),
-            "segment sizes must be at least 1",
-        ),
-    ),
-    (
-        "spec",
-        rule(
-            _PLACEMENTS.format(test="self.roles.exists(known, known.name == r)"),
-            "segment sizes must name roles of the group",
         ),
     ),
 )

@@ -71,6 +71,7 @@ PAUSED = "quorate.dev/paused"  # "true": a rollout stays where it is
 SCALE_DOWN = "quorate.dev/scale-down"  # "unready-first": the sickest groups go, not the highest
 WANTED_GROUPS = "quorate.dev/groups"  # which groups a set has, where they are not simply the first ones
 MAX_GROUP_RESTARTS = "quorate.dev/max-group-restarts"
+RESTART_BACKOFF = "quorate.dev/restart-backoff"  # "30/600": seconds of the second restart, and the most
 
 # RoleBasedGroup.
 RBG_GROUP_NAME = "rbg.workloads.x-k8s.io/group-name"

@@ -10,7 +10,7 @@ import msgspec
 
 from quorate.api.described import DNS_LABEL, described
 from quorate.api.meta import Condition, Json, Kind, Object, Part, Wire
-from quorate.api.rbgcoordination import MAX_ROLES, CoordinationRequirement, IntOrPercent
+from quorate.api.rbgcoordination import MAX_INSTANCES, MAX_ROLES, CoordinationRequirement, IntOrPercent
 
 ROLE_BASED_GROUP = Kind("workloads.instai.io", "v1alpha1", "RoleBasedGroup", "rolebasedgroups")
 ROLE_BASED_GROUP_UPSTREAM = Kind("workloads.x-k8s.io", "v1alpha2", "RoleBasedGroup", "rolebasedgroups")
@@ -26,22 +26,31 @@ class TemplateRef(Part, frozen=True):
     patch: Annotated[Json | None, described("Strategic merge patch on the template.")] = None
 
 
+RestartType = Annotated[
+    str,
+    described(
+        "What a failed pod means: nothing to others, a new instance, or a new group; none: a new instance "
+        "where leaders have workers.",
+        enum=["", "None", "RecreateRoleInstanceOnPodRestart", "RecreateRBGOnPodRestart"],
+    ),
+]
+
+
 class RestartPolicyConfig(Part, frozen=True):
-    type: Annotated[
-        str,
+    type: RestartType = ""
+    base_delay_seconds: Annotated[
+        int,
         described(
-            "What a failed pod means for its instance.",
-            enum=["", "None", "RecreateRoleInstanceOnPodRestart", "RecreateRBGOnPodRestart"],
+            "How long the second restart in a row waits; each after it twice as long.", minimum=0, default=30
         ),
-    ] = ""
-    base_delay_seconds: Annotated[int, described("First delay.", minimum=0, default=30)] = 30
-    max_delay_seconds: Annotated[int, described("Longest delay.", minimum=0, default=600)] = 600
+    ] = 30
+    max_delay_seconds: Annotated[int, described("Longest delay; 0: no limit.", minimum=0, default=600)] = 600
 
 
 class StandalonePattern(Wire):
     template: Annotated[Json | None, described("Pod template.")] = None
     template_ref: TemplateRef | None = None
-    restart_policy: str = ""
+    restart_policy: RestartType = ""
     restart_policy_config: RestartPolicyConfig | None = None
 
 
@@ -54,7 +63,7 @@ class LeaderWorkerPattern(Wire):
     shared_service_selection: Annotated[
         str, described("Which pods the role's Service selects.", enum=["", "All", "LeaderOnly"])
     ] = ""
-    restart_policy: str = ""
+    restart_policy: RestartType = ""
     restart_policy_config: RestartPolicyConfig | None = None
 
 
@@ -71,7 +80,7 @@ class CustomComponentsPattern(Wire):
     components: Annotated[list[Component] | None, described("Parts of an instance.", maxItems=MAX_ROLES)] = (
         None
     )
-    restart_policy: str = ""
+    restart_policy: RestartType = ""
     restart_policy_config: RestartPolicyConfig | None = None
 
 
@@ -120,7 +129,10 @@ class Role(Wire):
             pattern=DNS_LABEL,
         ),
     ] = ""
-    replicas: Annotated[int, described("Instances of the role.", minimum=0, format="int32", default=1)] = 1
+    replicas: Annotated[
+        int,
+        described("Instances of the role.", minimum=0, maximum=MAX_INSTANCES, format="int32", default=1),
+    ] = 1
     labels: dict[str, str] | None = None
     annotations: dict[str, str] | None = None
     dependencies: Annotated[

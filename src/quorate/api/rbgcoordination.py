@@ -8,6 +8,7 @@ from quorate.api.described import described
 from quorate.api.meta import Part, Wire
 
 MAX_ROLES = 64
+MAX_INSTANCES = 100_000  # of a role; a typing error is not to fill the cluster's memory
 
 IntOrPercent = int | str
 
@@ -27,7 +28,7 @@ class SegmentTopologyAffinity(Part, frozen=True):
 
 class SegmentPlacement(Wire):
     segment_size: Annotated[
-        dict[str, int] | None,
+        dict[str, Annotated[int, described("Instances of the role.", minimum=1, format="int32")]] | None,
         described("Instances of each role that make one segment.", minProperties=1, maxProperties=MAX_ROLES),
     ] = None
     progression: Annotated[
@@ -59,7 +60,7 @@ class CoordinatedScaling(Wire):
 
 class GangMinimum(Wire):
     min_replicas: Annotated[
-        dict[str, int] | None,
+        dict[str, Annotated[int, described("Instances of the role.", minimum=1, format="int32")]] | None,
         described("Instances of each role that start together; none: the whole group."),
     ] = None
 

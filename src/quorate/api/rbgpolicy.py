@@ -6,7 +6,7 @@ import msgspec
 
 from quorate.api.described import described
 from quorate.api.meta import Condition, Object, Part, Wire
-from quorate.api.rbgcoordination import MAX_ROLES, CoordinationStrategy
+from quorate.api.rbgcoordination import MAX_INSTANCES, MAX_ROLES, CoordinationStrategy
 
 
 class Policy(Wire):
@@ -38,7 +38,9 @@ class ScaleTargetRef(Part, frozen=True):
 
 
 class ScalingAdapterSpec(Wire):
-    replicas: Annotated[int | None, described("Instances that the role shall have.", minimum=0)] = None
+    replicas: Annotated[
+        int | None, described("Instances that the role shall have.", minimum=0, maximum=MAX_INSTANCES)
+    ] = None
     scale_target_ref: ScaleTargetRef = ScaleTargetRef()
 
 

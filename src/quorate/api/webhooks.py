@@ -9,7 +9,7 @@ from quorate.api.lws import LEADER_WORKER_SET
 from quorate.api.meta import Json, Kind
 from quorate.api.podgroup import POD_GROUP_KINDS
 from quorate.api.queue import QUEUE
-from quorate.api.rbg import ROLE_BASED_GROUP_KINDS
+from quorate.api.rbg import COORDINATED_POLICY, ROLE_BASED_GROUP_KINDS
 from quorate.api.shipped import NAMESPACE
 from quorate.api.topology import TOPOLOGY
 
@@ -24,6 +24,7 @@ JUDGED = (
     COMPOSITE_POD_GROUP,
     LEADER_WORKER_SET,
     *ROLE_BASED_GROUP_KINDS,
+    COORDINATED_POLICY,
 )
 _OURS = "has(object.spec.schedulerName) && object.spec.schedulerName == '{name}'"
 

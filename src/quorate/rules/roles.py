@@ -5,18 +5,33 @@ A group with such a fault is not touched: nothing is scaled, nothing rolled, not
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from typing import NamedTuple
 
 from quorate.api.rbg import Role, RoleBasedGroupSpec, TemplateRef
-from quorate.api.rbgcoordination import CoordinationStrategy
-from quorate.rules.coordination import conflicts, placements
+from quorate.api.rbgcoordination import MAX_INSTANCES, CoordinationRequirement, CoordinationStrategy
+from quorate.rules.coordination import conflicts
 from quorate.rules.dependencies import DependencyError, levels
 from quorate.rules.skew import SkewError, skew
 from quorate.rules.validity import Cause, Fault
 
 
+class _Roles(NamedTuple):
+    """The roles that a rule may name, and whose they are."""
+
+    whose: str
+    names: Sequence[str]
+
+    def unknown(self, field: str, said: Sequence[str]) -> Iterator[Fault]:
+        for role in said:
+            if role not in self.names:
+                text = f'role "{role}" does not exist: the {self.whose} has {", ".join(self.names) or "none"}'
+                yield Fault(field, text, Cause.STRUCTURE)
+
+
 def faults(spec: RoleBasedGroupSpec) -> tuple[Fault, ...]:
     roles = spec.roles or []
-    return (*_role_faults(roles), *_template_faults(spec), *_order_faults(roles), *_rule_faults(spec))
+    rules = rule_faults(spec.coordination_requirements or (), [role.name for role in roles])
+    return (*_role_faults(roles), *_template_faults(spec), *_order_faults(roles), *rules)
 
 
 def patterns(role: Role) -> tuple[object, ...]:
@@ -33,6 +48,8 @@ def _role_faults(roles: Sequence[Role]) -> Iterator[Fault]:
             yield Fault(f"{field}.name", f'"{role.name}" is the name of two roles', Cause.STRUCTURE)
         if role.replicas < 0:
             yield _invalid(f"{field}.replicas", role.replicas, "must be greater than or equal to 0")
+        if role.replicas > MAX_INSTANCES:
+            yield _invalid(f"{field}.replicas", role.replicas, f"must be at most {MAX_INSTANCES}")
         if role.leader_worker_pattern is not None and role.leader_worker_pattern.size < 1:
             size = role.leader_worker_pattern.size
             yield _invalid(f"{field}.leaderWorkerPattern.size", size, "must be greater than or equal to 1")
@@ -41,6 +58,24 @@ def _role_faults(roles: Sequence[Role]) -> Iterator[Fault]:
                 "a role has one of template, standalonePattern, leaderWorkerPattern, customComponentsPattern"
             )
             yield Fault(field, text, Cause.STRUCTURE)
+        if role.custom_components_pattern is not None:
+            text = (
+                f'role "{role.name}": components are not supported; '
+                "use a leaderWorkerPattern, or a role for each component"
+            )
+            yield Fault(f"{field}.customComponentsPattern", text, Cause.VALUE)
+        yield from _restart_faults(field, role)
+
+
+def _restart_faults(field: str, role: Role) -> Iterator[Fault]:
+    for name in ("standalonePattern", "leaderWorkerPattern"):
+        pattern = role.leader_worker_pattern if name == "leaderWorkerPattern" else role.standalone_pattern
+        config = pattern.restart_policy_config if pattern else None
+        if config is not None and 0 < config.max_delay_seconds < config.base_delay_seconds:
+            text = f"must be at least baseDelaySeconds, which is {config.base_delay_seconds}"
+            yield _invalid(
+                f"{field}.{name}.restartPolicyConfig.maxDelaySeconds", config.max_delay_seconds, text
+            )
 
 
 def _template_faults(spec: RoleBasedGroupSpec) -> Iterator[Fault]:
@@ -67,20 +102,22 @@ def _order_faults(roles: Sequence[Role]) -> Iterator[Fault]:
         yield Fault(f"spec.roles[{index}].dependencies", str(error), Cause.STRUCTURE)
 
 
-def _rule_faults(spec: RoleBasedGroupSpec) -> Iterator[Fault]:
-    known = [role.name for role in spec.roles or ()]
+def rule_faults(
+    requirements: Sequence[CoordinationRequirement], known: Sequence[str] | None = None
+) -> Iterator[Fault]:
+    """`known` are the roles of the group; None: they are not at hand, and a rule is judged by its own roles."""
     names: set[str] = set()
-    for index, requirement in enumerate(spec.coordination_requirements or ()):
+    for index, requirement in enumerate(requirements):
         field = f"spec.coordinationRequirements[{index}]"
+        roles = _Roles("group", known) if known is not None else _Roles("rule", requirement.roles or ())
         if requirement.name and requirement.name in names:
             yield Fault(f"{field}.name", f'"{requirement.name}" is the name of two rules', Cause.STRUCTURE)
         names.add(requirement.name)
-        for role in requirement.roles or ():
-            if role not in known:
-                yield _unknown(f"{field}.roles", role, known)
+        yield from roles.unknown(f"{field}.roles", requirement.roles or ())
         yield from _skew_faults(field, requirement.strategy)
-        yield from _minimum_faults(field, requirement.strategy, known)
-    yield from _segment_faults(spec, known)
+        yield from _minimum_faults(field, requirement.strategy, roles)
+        yield from _segment_faults(field, requirement.strategy, roles)
+    yield from conflicts(requirements)
 
 
 def _skew_faults(field: str, strategy: CoordinationStrategy) -> Iterator[Fault]:
@@ -95,33 +132,24 @@ def _skew_faults(field: str, strategy: CoordinationStrategy) -> Iterator[Fault]:
             yield Fault(f"{field}.strategy.{name}.maxSkew", str(error), Cause.VALUE)
 
 
-def _minimum_faults(field: str, strategy: CoordinationStrategy, known: Sequence[str]) -> Iterator[Fault]:
+def _minimum_faults(field: str, strategy: CoordinationStrategy, known: _Roles) -> Iterator[Fault]:
     gang = strategy.scheduling.gang if strategy.scheduling else None
     for role, minimum in ((gang.min_replicas if gang else None) or {}).items():
         at = f"{field}.strategy.scheduling.gang.minReplicas.{role}"
-        if role not in known:
-            yield _unknown(at, role, known)
+        yield from known.unknown(at, [role])
         if minimum < 1:
             yield _invalid(at, minimum, "must be greater than or equal to 1")
 
 
-def _unknown(field: str, role: str, known: Sequence[str]) -> Fault:
-    text = f'role "{role}" does not exist: the group has {", ".join(known)}'
-    return Fault(field, text, Cause.STRUCTURE)
-
-
-def _segment_faults(spec: RoleBasedGroupSpec, known: Sequence[str]) -> Iterator[Fault]:
-    requirements = spec.coordination_requirements or []
-    for field, placement in placements(requirements):
-        if placement.segment_size == {}:
-            yield Fault(f"{field}.segmentSize", "a segment needs a size for at least one role", Cause.VALUE)
-        for role, size in (placement.segment_size or {}).items():
-            at = f"{field}.segmentSize.{role}"
-            if size < 1:
-                yield _invalid(at, size, "must be greater than or equal to 1")
-            if role not in known:
-                yield _unknown(at, role, known)
-    yield from conflicts(requirements)
+def _segment_faults(field: str, strategy: CoordinationStrategy, known: _Roles) -> Iterator[Fault]:
+    sizes = strategy.segment_placement.segment_size if strategy.segment_placement else None
+    field = f"{field}.strategy.segmentPlacement.segmentSize"
+    if sizes == {}:
+        yield Fault(field, "a segment needs a size for at least one role", Cause.VALUE)
+    for role, size in (sizes or {}).items():
+        if size < 1:
+            yield _invalid(f"{field}.{role}", size, "must be greater than or equal to 1")
+        yield from known.unknown(f"{field}.{role}", [role])
 
 
 def _reference(role: Role) -> TemplateRef | None:

@@ -1,10 +1,12 @@
+import msgspec
 import pytest
 
 from quorate.api.core import POD
-from quorate.api.lws import GroupRestarts
+from quorate.api.lws import GroupRestarts, LeaderWorkerSet
 from quorate.api.timestamps import text
+from quorate.workloads.backoff import Backoff
 from quorate.workloads.lws.groups import Group
-from quorate.workloads.lws.restart import FORGET_SECONDS, called, delay, due
+from quorate.workloads.lws.restart import BACKOFF, backoff_of, called, due
 from tests.fakes.lws_set import NOW, World, manifest
 
 ON_RESTART, AFTER_START, NONE = "RecreateGroupOnPodRestart", "RecreateGroupAfterStart", "None"
@@ -85,7 +87,7 @@ def test_second_failure_waits_and_says_so_while_the_pods_stay() -> None:
     assert recreated(made, before) == set()
     assert made.condition("Degraded") == "True"
     assert [(one["group"], one["count"]) for one in made.status["restarts"]] == [(0, 1)]
-    made.now += delay(1)
+    made.now += BACKOFF.delay(1)
     made.settle()
     assert recreated(made, before) == {"web-0", "web-0-1", "web-0-2"}
     assert made.condition("Degraded") == "False"
@@ -136,15 +138,23 @@ def test_group_that_kept_going_or_was_updated_starts_anew() -> None:
     pods = {0: settled().pod("web-0")}
     revision = Group(0, pods).revision
     record = GroupRestarts(group=0, revision=revision, count=4, last=text(NOW))
-    later = NOW + FORGET_SECONDS + delay(4) + 1
-    assert due(record, Group(0, pods), NOW) == NOW + delay(4)
+    later = NOW + BACKOFF.window
+    assert due(record, Group(0, pods), NOW) == NOW + BACKOFF.delay(4)
     assert due(record, Group(0, pods), later) == later
     other = GroupRestarts(group=0, revision="other", count=4, last=text(NOW))
     assert due(other, Group(0, pods), NOW) == NOW
 
 
+def test_a_set_may_say_its_delays() -> None:
+    def said(text: str) -> Backoff:
+        notes = {"quorate.dev/restart-backoff": text}
+        return backoff_of(msgspec.convert({"metadata": {"annotations": notes}}, LeaderWorkerSet))
+
+    assert [said(text) for text in ("30/600", "", "fast")] == [Backoff(30, 600), BACKOFF, BACKOFF]
+
+
 def test_delays_double_and_are_bounded() -> None:
-    assert [delay(count) for count in range(8)] == [0, 10, 20, 40, 80, 160, 300, 300]
+    assert [BACKOFF.delay(count) for count in range(8)] == [0, 10, 20, 40, 80, 160, 300, 300]
 
 
 def test_group_whose_leader_is_going_needs_no_call() -> None:

@@ -5,7 +5,7 @@ import pytest
 from quorate.plan import Emit, SetStatus
 from quorate.workloads.rbg.reconcile import reconcile
 from quorate.workloads.rbg.revisions import restored
-from tests.fakes.rbg_world import World, placed, role
+from tests.fakes.rbg_world import TEMPLATE, World, placed, role
 
 
 def test_segments_grow_one_after_the_other_until_room_ends() -> None:
@@ -165,6 +165,26 @@ def test_who_waits_for_a_role_grows_once_it_is_ready_and_nobody_else_waits() -> 
     world.stuck = set()
     world.settle()
     assert world.ready("server") == 2
+
+
+def test_a_role_that_starts_in_order_waits_for_each_instance() -> None:
+    world = World([role("store", 3, podManagementPolicy="OrderedReady"), role("other", 3)])
+    world.stuck = {("store", 1)}
+    world.settle()
+    assert (world.told("store"), world.ready("other")) == (2, 3)
+    world.stuck = set()
+    world.settle()
+    assert world.ready("store") == 3
+
+
+def test_delays_between_restarts_reach_the_set() -> None:
+    config = {"type": "RecreateRoleInstanceOnPodRestart", "baseDelaySeconds": 5, "maxDelaySeconds": 20}
+    pattern = {"template": TEMPLATE, "restartPolicyConfig": config}
+    world = World([{"name": "a", "standalonePattern": pattern}])
+    world.settle()
+    body = world.objects["LeaderWorkerSet", "g-a"]
+    assert body["metadata"]["annotations"]["quorate.dev/restart-backoff"] == "5/20"
+    assert body["spec"]["leaderWorkerTemplate"]["restartPolicy"] == "RecreateGroupOnPodRestart"
 
 
 def test_a_dependency_inside_a_segment_starts_without_those_who_wait_for_it() -> None:

@@ -1,38 +1,11 @@
 """Restarts of instances."""
 
+import msgspec
 import pytest
 
-from quorate.workloads.rbg.restart import (
-    NONE,
-    RECREATE_INSTANCE,
-    RestartPolicy,
-    counted,
-    effective_type,
-    is_recent,
-    stable_window,
-)
-
-
-@pytest.mark.parametrize(
-    ("restarts", "seconds"), [(0, 0), (1, 30), (2, 60), (5, 480), (6, 600), (27, 600), (500, 600)]
-)
-def test_the_delay_doubles_up_to_the_longest(restarts: int, seconds: int) -> None:
-    assert RestartPolicy().delay(restarts) == seconds
-
-
-def test_a_longest_delay_of_zero_is_no_limit_and_a_negative_base_no_delay() -> None:
-    assert RestartPolicy(base_seconds=10, longest_seconds=0).delay(5) == 160
-    assert RestartPolicy(base_seconds=-30, longest_seconds=-1).delay(2) == 0
-
-
-def test_what_has_passed_is_taken_off_the_delay() -> None:
-    policy = RestartPolicy()
-    assert [policy.remaining(1, since) for since in (None, 0, 20, 31)] == [0, 30, 10, 0]
-
-
-def test_restarts_count_anew_after_a_stable_time() -> None:
-    assert [counted(5, since) for since in (None, 60, 1199, 1200)] == [1, 6, 6, 1]
-    assert (stable_window(10), stable_window(1000), is_recent(None)) == (600, 2000, False)
+from quorate.api.core import Pod
+from quorate.api.lws import LeaderWorkerSet
+from quorate.workloads.rbg.restart import NONE, RECREATE_INSTANCE, effective_type, outlived
 
 
 def test_the_new_field_decides_before_the_old_one_and_the_pattern_last() -> None:
@@ -43,3 +16,16 @@ def test_the_new_field_decides_before_the_old_one_and_the_pattern_last() -> None
         RECREATE_INSTANCE,
         RECREATE_INSTANCE,
     ]
+
+
+@pytest.mark.parametrize(
+    ("made", "leaving", "goes"),
+    [("02:00:09", None, True), ("02:00:10", None, False), ("02:00:09", "x", False)],
+)
+def test_a_group_restarts_by_its_older_pods(made: str, leaving: str | None, goes: bool) -> None:  # noqa: FBT001
+    restarts = [{"group": 0, "count": 1, "last": f"2026-11-19T02:00:{second}Z"} for second in ("05", "10")]
+    sets = {"g-a": msgspec.convert({"status": {"restarts": restarts}}, LeaderWorkerSet)}
+    metadata = {"name": "g-b-0", "creationTimestamp": f"2026-11-19T{made}Z", "deletionTimestamp": leaving}
+    pods = {"g-b": [msgspec.convert({"metadata": metadata}, Pod)]}
+    assert [change.target.name for change in outlived(sets, pods)] == (["g-b-0"] if goes else [])
+    assert not list(outlived({"g-a": LeaderWorkerSet()}, pods))

@@ -1,20 +1,21 @@
 """When a pod that failed takes its whole group with it, and how long that waits if it happens again and again.
 
-A group is recreated as one: its leader and all workers go, then all come again. The first time is at once;
-the k-th waits `BASE x 2^(k-2)` seconds after the one before, at most `CAP`, and meanwhile the pods stay where
-they are. A group that kept going for `FORGET` seconds, or that has another revision, starts counting anew. Pods
-that were deleted, evicted or preempted are nobody's failure: they are not counted and wait for nothing.
+A group is recreated as one: its leader and all workers go, then all come again. The first time is at once, later
+ones wait as `backoff` says, and meanwhile the pods stay where they are. A group that has another revision starts
+counting anew. Pods that were deleted, evicted or preempted are nobody's failure: they are not counted and wait for
+nothing.
 """
 
 from typing import NamedTuple
 
 from quorate.api.core import Pod
-from quorate.api.labels import POD_GROUP_NAME
-from quorate.api.lws import GroupRestarts
+from quorate.api.labels import POD_GROUP_NAME, RESTART_BACKOFF
+from quorate.api.lws import GroupRestarts, LeaderWorkerSet
 from quorate.api.timestamps import epoch, text
+from quorate.workloads.backoff import Backoff
 from quorate.workloads.lws.groups import LEADER, Group, has_restarted, revision_of
 
-BASE_SECONDS, CAP_SECONDS, FORGET_SECONDS = 10.0, 300.0, 600.0
+BACKOFF = Backoff(10, 300)
 AFTER_START = "RecreateGroupAfterStart"
 POLICIES = {"RecreateGroupOnPodRestart", AFTER_START}
 
@@ -73,32 +74,37 @@ def _loss(group: Group) -> Call | None:
     return Call(leader, f"worker {lost} is gone", is_failure=False) if lost else None
 
 
-def counted(record: GroupRestarts | None, group: Group, now: float) -> int:
+def backoff_of(item: LeaderWorkerSet) -> Backoff:
+    """What the set says of delays, as in `30/600`."""
+    base, _, longest = item.metadata.annotation(RESTART_BACKOFF).partition("/")
+    if not (base.isdecimal() and longest.isdecimal()):
+        return BACKOFF
+    return Backoff(int(base), int(longest))
+
+
+def counted(record: GroupRestarts | None, group: Group, now: float, backoff: Backoff = BACKOFF) -> int:
     """Recreations that still count against the group."""
-    if record is None or record.revision != group.revision:
+    if record is None or record.revision != group.revision or is_forgotten(record, now, backoff):
         return 0
-    return 0 if is_forgotten(record, now) else record.count
+    return record.count
 
 
-def is_forgotten(record: GroupRestarts, now: float) -> bool:
-    return now - epoch(record.last) > FORGET_SECONDS + delay(record.count)
+def is_forgotten(record: GroupRestarts, now: float, backoff: Backoff = BACKOFF) -> bool:
+    return not backoff.is_recent(now - epoch(record.last))
 
 
-def delay(count: int) -> float:
-    """Between the recreation of that count and the next."""
-    return min(CAP_SECONDS, BASE_SECONDS * 2.0 ** min(count - 1, 10)) if count else 0.0
-
-
-def due(record: GroupRestarts | None, group: Group, now: float) -> float:
+def due(record: GroupRestarts | None, group: Group, now: float, backoff: Backoff = BACKOFF) -> float:
     """When the group may be recreated."""
-    count = counted(record, group, now)
-    return epoch(record.last) + delay(count) if record is not None and count else now
+    count = counted(record, group, now, backoff)
+    return now + backoff.remaining(count, now - epoch(record.last)) if record is not None and count else now
 
 
-def again(record: GroupRestarts | None, group: Group, now: float) -> GroupRestarts:
+def again(
+    record: GroupRestarts | None, group: Group, now: float, backoff: Backoff = BACKOFF
+) -> GroupRestarts:
     return GroupRestarts(
         group=group.index,
         revision=group.revision,
-        count=counted(record, group, now) + 1,
+        count=counted(record, group, now, backoff) + 1,
         last=text(now),
     )

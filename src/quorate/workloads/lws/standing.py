@@ -74,9 +74,10 @@ def _trouble(said: Iterable[str]) -> str:
 
 def _restarts(view: View, cared: Mapping[int, Tended]) -> list[GroupRestarts]:
     """Counts that still matter: those of groups that exist, until they are forgotten."""
+    backoff = restart.backoff_of(view.item)
     records = {**view.restarts, **{at: one.record for at, one in cared.items() if one.record}}
     return [
         record
         for at, record in sorted(records.items())
-        if at in view.line.wanted and not restart.is_forgotten(record, view.now)
+        if at in view.line.wanted and not restart.is_forgotten(record, view.now, backoff)
     ]

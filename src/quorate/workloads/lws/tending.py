@@ -61,15 +61,15 @@ def _recreated(view: View, group: Group, call: restart.Call) -> Tended:
     told = view.said("RecreateGroup", f"Group {group.index} is recreated: {call.why}")
     if not call.is_failure:
         return Tended((told, *cleared(group)))
-    record = view.restarts.get(group.index)
-    count, most = restart.counted(record, group, view.now), _budget(view)
+    record, backoff = view.restarts.get(group.index), restart.backoff_of(view.item)
+    count, most = restart.counted(record, group, view.now, backoff), _budget(view)
     if most is not None and count >= most:
         return Tended(trouble=f"group {group.index} used up its budget of {most}: {call.why}")
-    due = restart.due(record, group, view.now)
+    due = restart.due(record, group, view.now, backoff)
     if due > view.now:
         wait = f"group {group.index} was recreated {count} times and waits until {text(due)}"
         return Tended(wake=due, trouble=f"{wait}: {call.why}")
-    return Tended((told, *cleared(group)), record=restart.again(record, group, view.now))
+    return Tended((told, *cleared(group)), record=restart.again(record, group, view.now, backoff))
 
 
 def _starts_whole(view: View) -> bool:

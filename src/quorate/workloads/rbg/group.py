@@ -19,9 +19,10 @@ from quorate.api.rbgpolicy import CoordinatedPolicy
 from quorate.rules.roles import faults
 from quorate.rules.skew import skew
 from quorate.rules.validity import Fault
+from quorate.workloads.backoff import Backoff
 from quorate.workloads.coordinated import coordinations
 from quorate.workloads.rbg.names import service_selection
-from quorate.workloads.rbg.restart import effective_type
+from quorate.workloads.rbg.restart import BACKOFF, NONE, effective_type
 from quorate.workloads.rbg.scaling import Gate, ScalingRule
 from quorate.workloads.rbg.skew import UpdateRule
 from quorate.workloads.rbg.templates import Templates, templates_of
@@ -37,12 +38,14 @@ class Role:
     size: int
     templates: Templates
     restart: str
+    backoff: Backoff
     rolling: RollingUpdate
     needs: tuple[str, ...] = ()
     labels: Mapping[str, str] = field(default_factory=dict)
     annotations: Mapping[str, str] = field(default_factory=dict)
     ports: tuple[ServicePort, ...] = ()
     serves_leader_only: bool = False
+    starts_in_order: bool = False
     has_adapter: bool = False
     adapter_labels: Mapping[str, str] = field(default_factory=dict)
 
@@ -151,18 +154,21 @@ def _named(fault: Fault, own: int) -> Fault:
 
 def _role(role: WireRole, templates: Mapping[str, Templates], scaled: Mapping[str, int]) -> Role:
     pattern, strategy = role.leader_worker_pattern, role.rollout_strategy
+    restart, backoff = _restart(role)
     return Role(
         name=role.name,
         replicas=scaled.get(role.name, role.replicas),
         size=pattern.size if pattern else 1,
         templates=templates[role.name],
-        restart=_restart(role),
+        restart=restart,
+        backoff=backoff,
         rolling=(strategy.rolling_update if strategy else None) or RollingUpdate(),
         needs=tuple(role.dependencies or ()),
         labels=role.labels or {},
         annotations=role.annotations or {},
         ports=tuple(role.service_ports or ()),
         serves_leader_only=service_selection(role) == "LeaderOnly",
+        starts_in_order=role.pod_management_policy == "OrderedReady",
         has_adapter=role.scaling_adapter is not None and role.scaling_adapter.enable,
         adapter_labels=(role.scaling_adapter.labels if role.scaling_adapter else None) or {},
     )
@@ -172,13 +178,15 @@ def _paused(role: Role) -> Role:
     return replace(role, rolling=msgspec.structs.replace(role.rolling, paused=True))
 
 
-def _restart(role: WireRole) -> str:
+def _restart(role: WireRole) -> tuple[str, Backoff]:
+    """What a failure means, and after which delays."""
     pattern = role.leader_worker_pattern or role.standalone_pattern
     if pattern is None:
-        return "None"
+        return NONE, BACKOFF
     config = pattern.restart_policy_config
     kind = "leaderWorker" if role.leader_worker_pattern else "standalone"
-    return effective_type(kind, config.type if config else "", pattern.restart_policy)
+    meaning = effective_type(kind, config.type if config else "", pattern.restart_policy)
+    return meaning, Backoff(config.base_delay_seconds, config.max_delay_seconds) if config else BACKOFF
 
 
 def _affinities(requirements: Sequence[CoordinationRequirement]) -> dict[str, SegmentTopologyAffinity]:

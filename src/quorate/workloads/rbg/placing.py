@@ -4,6 +4,7 @@
 2. A team grows by its next segment only once the instances of the last one exist; so do the roles of a rule.
 3. A role in segments follows them alone: a rule that measures otherwise could hold what a segment needs.
 4. A role whose dependencies are not ready does not grow; nothing else waits with it.
+5. A role that starts in order, and is in no segment, grows by one instance once all it has are ready.
 """
 
 from collections.abc import Iterator, Mapping
@@ -53,8 +54,10 @@ def targets(group: Group, held: Mapping[str, Held]) -> Targets:
     )
     replicas = {}
     for role in group.roles:
-        target = placement.targets.get(role.name, ruled.get(role.name, role.replicas))
         state = states[role.name]
+        target = placement.targets.get(role.name)
+        if target is None:
+            target = _in_order(role, state, ruled.get(role.name, role.replicas))
         waiting = role.name in short or waits[role.name]
         replicas[role.name] = min(target, state.current) if waiting else target
     return Targets(replicas, states, placement, linked, waits)
@@ -64,6 +67,12 @@ def state_of(role: Role, held: Held) -> RoleState:
     """Instances beyond what the set was told are on their way out: they are not ready for anything."""
     told = held.told or 0
     return RoleState(role.replicas, told, sum(index < told for index in held.instances.ready))
+
+
+def _in_order(role: Role, state: RoleState, target: int) -> int:
+    if not role.starts_in_order or target <= state.current:
+        return target
+    return state.current + (state.ready == state.current)
 
 
 def _scaled(role: Role, held: Held) -> ScaledRole:

@@ -3,6 +3,7 @@
     read          the group in its internal type, and what its roles have
     composites    the gangs its segments start in, before anything that names them
     sets          a LeaderWorkerSet for each role, as large and as new as it may be now
+    restarts      where a failure means the whole group, the pods that are older than it
     discovery     Services and the file of addresses
     adapters      what autoscalers write to
     revisions     what the group can go back to
@@ -22,7 +23,9 @@ from quorate.plan import Change, Delete, Plan, Ref
 from quorate.rules.statuschange import status_change
 from quorate.workloads.rbg import adapters, discovery, events, revisions
 from quorate.workloads.rbg.composites import composites
+from quorate.workloads.rbg.names import workload_name
 from quorate.workloads.rbg.objects import is_ours, settled
+from quorate.workloads.rbg.restart import RECREATE_GROUP, outlived
 from quorate.workloads.rbg.rolling import told
 from quorate.workloads.rbg.seen import Seen, View, view_of
 from quorate.workloads.rbg.sets import is_carried_out, set_of
@@ -42,6 +45,7 @@ def reconcile(seen: Seen) -> Plan:
     changes = [
         *_composites(seen, view),
         *_sets(seen, view),
+        *_restarts(seen, view),
         *_discovery(seen, view),
         *adapters.missing(
             view.group, {role.name: role for role in seen.found.spec.roles or ()}, seen.adapters
@@ -77,6 +81,13 @@ def _sets(seen: Seen, view: View) -> Iterator[Change]:
             yield Delete(
                 target=Ref(kind=LEADER_WORKER_SET, name=name, namespace=meta.namespace, uid=meta.uid)
             )
+
+
+def _restarts(seen: Seen, view: View) -> Iterator[Change]:
+    names = [
+        workload_name(view.group.name, one.name) for one in view.group.roles if one.restart == RECREATE_GROUP
+    ]
+    return outlived({name: seen.sets[name] for name in names if name in seen.sets}, seen.pods)
 
 
 def _discovery(seen: Seen, view: View) -> Iterator[Change]:

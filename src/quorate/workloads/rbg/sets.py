@@ -16,14 +16,9 @@ from quorate.workloads.rbg.group import Group, Role
 from quorate.workloads.rbg.instances import REVISION
 from quorate.workloads.rbg.names import workload_name
 from quorate.workloads.rbg.objects import owned, shows
+from quorate.workloads.rbg.restart import OF_SETS
 from quorate.workloads.rbg.rolling import Told
 from quorate.workloads.segmentgangs import Team
-
-RESTARTS = {
-    "None": "None",
-    "RecreateRoleInstanceOnPodRestart": "RecreateGroupOnPodRestart",
-    "RecreateRBGOnPodRestart": "RecreateGroupOnPodRestart",
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +32,7 @@ class Made:
 def made(group: Group, role: Role) -> Made:
     """Labels say group, role and component; the revision covers everything that would change a pod."""
     own = {labels.RBG_GROUP_NAME: group.name, labels.RBG_ROLE_NAME: role.name}
-    parts: Json = {"size": role.size, "restartPolicy": RESTARTS.get(role.restart, "None")}
+    parts: Json = {"size": role.size, "restartPolicy": OF_SETS[role.restart]}
     components = {"workerTemplate": role.templates.worker}
     if role.size > 1:
         components["leaderTemplate"] = role.templates.leader or role.templates.worker
@@ -54,7 +49,12 @@ def made(group: Group, role: Role) -> Made:
 
 def set_of(group: Group, role: Role, linked: Sequence[Team], what: Made, told: Told) -> Apply:
     """The set as it shall be now; `linked` are the teams of the group."""
-    annotations = {**role.annotations, **_membership(group, role, linked), REVISION: what.revision}
+    annotations = {
+        **role.annotations,
+        **_membership(group, role, linked),
+        labels.RESTART_BACKOFF: f"{role.backoff.base}/{role.backoff.longest}",
+        REVISION: what.revision,
+    }
     return owned(
         group.owner,
         LEADER_WORKER_SET,

@@ -14,6 +14,7 @@ from quorate.workloads.segmentgangs import Team
 from quorate.workloads.segments import Progress, ready_segments, wanted
 
 CONFIGURED = "ConfigurationValid"
+MOST_SEGMENTS = 500  # rows: more make the object too large, and nobody reads them
 
 
 def status_of(view: View, old: RoleBasedGroupStatus, revision: str, now: float) -> RoleBasedGroupStatus:
@@ -77,15 +78,16 @@ def _role(view: View, role: str) -> RoleStatus:
 
 
 def _segments(view: View, team: Team) -> Iterator[SegmentStatus]:
-    """Every segment that is wanted, counted in pods."""
-    count = wanted(team.sizes, view.targets.states)
+    """Segments that are wanted, from the first, counted in pods."""
+    count = min(wanted(team.sizes, view.targets.states), MOST_SEGMENTS)
     pods, ready = [0] * count, [0] * count
     for name, width in team.sizes.items():
         role = view.group.by_name[name]
-        for segment in range(-(-role.replicas // width)):
-            pods[segment] += min(width, role.replicas - segment * width) * role.size
+        limit = min(role.replicas, count * width)
+        for segment in range(-(-limit // width)):
+            pods[segment] += min(width, limit - segment * width) * role.size
         for index in view.held[name].instances.ready:
-            if index < role.replicas:
+            if index < limit:
                 ready[index // width] += role.size
     for segment, (up, every) in enumerate(zip(ready, pods, strict=True), start=1):
         yield SegmentStatus(index=segment, ready=up == every, pods=f"{up}/{every}")

@@ -24,13 +24,6 @@ def templates_of(spec: RoleBasedGroupSpec) -> tuple[dict[str, Templates], tuple[
     faults: list[Fault] = []
     for index, role in enumerate(spec.roles or ()):
         field = f"spec.roles[{index}]"
-        if role.custom_components_pattern is not None:
-            text = (
-                f'role "{role.name}": components are not supported; '
-                "use a leaderWorkerPattern, or a role for each component"
-            )
-            faults.append(Fault(f"{field}.customComponentsPattern", text, Cause.VALUE))
-            continue
         templates = _templates(role, shared)
         if templates is None:
             text = (
