@@ -105,6 +105,41 @@ def test_an_optional_gang_waits_until_something_of_it_starts() -> None:
     assert status_of(flat(0), [pod("a", "Running")], CLASSES, NOW).phase == "Running"
 
 
+def test_what_is_short_is_named_with_its_numbers() -> None:
+    group = gang(minimum=3)
+    group.spec.min_sub_group = 2
+    group.status = status_of(
+        group,
+        [pod(f"{leaf}{n}", "Running", leaf=leaf) for leaf in ("w-0", "w-1") for n in range(3)],
+        CLASSES,
+        NOW,
+    )
+    left = [pod(f"w-0{n}", "Running", leaf="w-0") for n in range(3)] + [pod("w-10", "Running", leaf="w-1")]
+    status = status_of(group, left, CLASSES, NOW)
+    assert status.phase == "Degraded"
+    assert status.reason == "below its minimum: 1 of 2 groups; w-1 has 1 of 3 pods"
+    (satisfied,) = (one for one in status.conditions or () if one.type == "Satisfied")
+    assert (satisfied.reason, satisfied.message) == ("BelowMinimum", status.reason)
+
+
+def test_a_gang_that_ended_too_small_says_how_its_pods_ended() -> None:
+    ended = [pod("a", "Succeeded"), pod("b", "Failed")]
+    assert status_of(flat(), ended, CLASSES, NOW).reason == (
+        "1 pods succeeded, 1 failed: below its minimum: 1 of 2 pods"
+    )
+
+
+def test_what_keeps_optional_members_waiting_shows_while_the_gang_runs() -> None:
+    group = flat(1)
+    group.status.scheduling_conditions = [SchedulingCondition(reason="OverLimit", message="limit is 1 GPUs")]
+    status = status_of(group, [pod("a", "Running"), waiting("b")], CLASSES, NOW)
+    assert (status.phase, status.reason) == ("Running", "limit is 1 GPUs")
+
+
+def test_a_gang_without_pods_says_so() -> None:
+    assert status_of(flat(), [], CLASSES, NOW).reason == "no pods exist"
+
+
 def test_a_negative_grace_never_ends() -> None:
     group = flat()
     group.spec.staleness_grace_period = "-1s"

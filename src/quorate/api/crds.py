@@ -21,7 +21,7 @@ from quorate.api.crdrules import (
 from quorate.api.described import RULES
 from quorate.api.lws import LEADER_WORKER_SET, LeaderWorkerSet
 from quorate.api.meta import Json, Kind
-from quorate.api.podgroup import POD_GROUP_KINDS, PodGroup
+from quorate.api.podgroup import POD_GROUP, POD_GROUP_KINDS, PodGroup
 from quorate.api.queue import QUEUE, Queue
 from quorate.api.rbg import (
     COORDINATED_POLICY,
@@ -64,7 +64,7 @@ CUSTOM: tuple[Custom, ...] = (
         Custom(
             kind,
             PodGroup,
-            ("pg",),
+            ("pg",) if kind is POD_GROUP else (),  # kubectl warns of a short name that two kinds have
             (
                 Column("Groups", ".status.satisfiedGroups"),
                 Column("Pods", ".status.activeMembers"),

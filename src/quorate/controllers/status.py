@@ -22,15 +22,13 @@ from quorate.kube.keys import Keys
 from quorate.kube.resources import Scope
 from quorate.plan import Plan
 from quorate.status import composite
+from quorate.status.phase import stale_at
 from quorate.status.podgroup import change
 from quorate.status.queue import changes
 
 GANG_SECONDS = 0.1
 QUEUES_SECONDS = 0.5
 COMPOSITE_SECONDS = 0.2
-# a phase that only time changes: below a minimum, and stale after the grace
-AGING = {"Degraded"}
-AGING_SECONDS = 5.0
 
 
 class Subject(NamedTuple):
@@ -78,10 +76,12 @@ class Status:
             return Step()
         classes = {found.metadata.name: found for found in self._classes}
         pods = self._by_gang[f"{key.namespace}/{key.name}"]
-        shown = change(key.kind, podgroup, pods, classes, time.time())
+        now = time.time()
+        shown = change(key.kind, podgroup, pods, classes, now)
+        due = stale_at(podgroup)  # by then only time has passed
         return Step(
             Plan(changes=(shown,) if shown else ()),
-            again_seconds=AGING_SECONDS if podgroup.status.phase in AGING else None,
+            again_seconds=due - now if due is not None and due > now else None,
         )
 
     def _composite(self, key: Subject) -> Step:

@@ -50,6 +50,17 @@ def stop_text(stop: Stop, queue: str) -> str:
     )
 
 
+def stop_numbers(stop: Stop, queue: str) -> dict[str, str | float]:
+    """The same for programs, in the same units."""
+    resource = RESOURCES[int(SHARED[stop.column])]
+    names = {
+        Gate.LIMIT: ("limit", "allocated"),
+        Gate.QUOTA: ("quota", "allocatedNonPreemptible"),
+    }
+    amounts = zip((*names[stop.gate], "requested"), (stop.bound, stop.held, stop.requested), strict=True)
+    return {"queue": queue, **{name: in_units(resource, amount) for name, amount in amounts}}
+
+
 def node_lacks(resource: str) -> str:
     return f"node(s) didn't have enough resources: {label(resource)}"
 

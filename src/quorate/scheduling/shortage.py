@@ -31,12 +31,7 @@ def refusal_of(cycle: Cycle, number: int, attempt: Attempt) -> Refusal:
             gate=stop.gate.value,
             message=reasons.stop_text(stop, queue),
             resource=cycle.snapshot.resources[int(SHARED[stop.column])],
-            numbers={
-                "bound": stop.bound,
-                "allocated": stop.held,
-                "requested": stop.requested,
-                "queue": queue,
-            },
+            numbers=reasons.stop_numbers(stop, queue),
         )
     if attempt.together is not None:
         return _not_together(cycle, number, *attempt.together)

@@ -33,15 +33,17 @@ def life(podgroup: PodGroup, tree: Tree, found: Roll, *, holds: bool, now: float
     return "Degraded" if due is None or now < due else "Stale"
 
 
-def reason(phase: Phase, found: Roll, refused: list[SchedulingCondition] | None) -> str:
-    """Why the gang is in its phase, for one line; what keeps members waiting goes first."""
-    if refused and phase not in {"Running", "Succeeded", "Failed"}:
+def reason(phase: Phase, found: Roll, refused: list[SchedulingCondition] | None, short: str) -> str:
+    """Why the gang is in its phase, for one line: first what keeps members waiting, then which minimum is `short`."""
+    if refused:
         return refused[-1].message
+    ended = f"{found.count(MemberState.SUCCEEDED)} pods succeeded, {found.count(MemberState.FAILED)} failed"
     return {
+        "Pending": "" if found.members else "no pods exist",
         "Starting": f"{found.count(MemberState.STARTING)} pods are starting",
-        "Degraded": "below its minimum",
-        "Stale": "below its minimum for longer than its grace",
-        "Failed": f"{found.count(MemberState.FAILED)} of {len(found.members)} pods failed",
+        "Degraded": short,
+        "Stale": f"{short}, for longer than its grace",
+        "Failed": f"{ended}: {short}",
     }.get(phase, "")
 
 

@@ -26,6 +26,7 @@ from quorate.rules.validity import validate
 from quorate.status.amounts import shown
 from quorate.status.members import Roll, core_holdings, holdings, requests, roll, table
 from quorate.status.phase import life, reason
+from quorate.status.shortfall import shortfall
 
 
 def change(
@@ -50,10 +51,11 @@ def status_of(
     refused = podgroup.status.scheduling_conditions if found.count(MemberState.PENDING) else None
     phase = life(podgroup, tree, found, holds=holds[ROOT], now=now)
     resolved = of_podgroup(podgroup, pods, classes)
-    conditions = _conditions(podgroup, tree, found, holds, refused)
+    short = "" if holds[ROOT] else shortfall(tree, active, holds)
+    conditions = _conditions(podgroup, tree, found, short, refused)
     return PodGroupStatus(
         phase=phase,
-        reason=reason(phase, found, refused),
+        reason=reason(phase, found, refused, short),
         satisfied_groups=f"{sum(holds[leaf.name] for leaf in tree.leaves)}/{len(tree.leaves)}",
         active_members=f"{sum(active.values())}/{len(found.members)}",
         groups=table(tree, found, holds),
@@ -83,11 +85,11 @@ def _conditions(
     podgroup: PodGroup,
     tree: Tree,
     found: Roll,
-    holds: Mapping[str, bool],
+    short: str,
     refused: list[SchedulingCondition] | None,
 ) -> Iterator[Condition]:
-    yield _satisfied(podgroup, tree, holds)
-    yield _scheduled(podgroup, started=holds[ROOT] and found.count(*ACTIVE) > 0)
+    yield _satisfied(podgroup, short)
+    yield _scheduled(podgroup, started=not short and found.count(*ACTIVE) > 0)
     if refused:
         text = refused[-1].message
         yield _condition(podgroup, "Unschedulable", refused[-1].reason or "Unschedulable", text)
@@ -100,12 +102,10 @@ def _conditions(
         yield _condition(podgroup, "StrayMembers", "UnknownSubGroup", text)
 
 
-def _satisfied(podgroup: PodGroup, tree: Tree, holds: Mapping[str, bool]) -> Condition:
-    if holds[ROOT]:
-        return _condition(podgroup, "Satisfied", "MinimumsMet", "every required group has its minimum")
-    short = ", ".join(leaf.name or "the gang" for leaf in tree.leaves if not holds[leaf.name])
-    text = f"below the minimum: {short}" if short else "fewer members are active than minMember asks for"
-    return _condition(podgroup, "Satisfied", "BelowMinimum", text, status="False")
+def _satisfied(podgroup: PodGroup, short: str) -> Condition:
+    if short:
+        return _condition(podgroup, "Satisfied", "BelowMinimum", short, status="False")
+    return _condition(podgroup, "Satisfied", "MinimumsMet", "every required group has its minimum")
 
 
 def _scheduled(podgroup: PodGroup, *, started: bool) -> Condition:
