@@ -35,6 +35,8 @@ def test_sums_go_up_the_tree() -> None:
 def test_a_queue_above_its_quota_says_so() -> None:
     found = statuses([queue("team", gpu_quota=1)], [gang("team", "2")], 0)
     assert holds(found["team"], "OverQuota")
+    said = next(one.message for one in found["team"].conditions or () if one.type == "OverQuota")
+    assert said == "2 nvidia.com/gpu allocated, the quota is 1"
     assert not holds(statuses([queue("team", gpu_quota=-1)], [gang("team", "2")], 0)["team"], "OverQuota")
 
 

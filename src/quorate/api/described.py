@@ -7,7 +7,7 @@ can report every fault of an object instead of failing at the first.
 import msgspec
 
 DNS_LABEL = r"^[a-z0-9]([-a-z0-9]*[a-z0-9])?$"
-_PART = r"([0-9]+(\.[0-9]+)?(ns|us|ms|s|m|h))+"
+_PART = r"([0-9]+(\.[0-9]+)?(ns|us|µs|ms|s|m|h))+"
 DURATION = rf"^({_PART}|0)$"
 SIGNED_DURATION = rf"^([-+]?{_PART}|0)$"
 INT32_MAX = 2**31 - 1
@@ -30,6 +30,10 @@ def described(text: str, *, required: bool = False, **schema: object) -> msgspec
     return msgspec.Meta(extra_json_schema={"description": text, **schema})
 
 
-def rule(expression: str, message: str, *, field: str = "") -> dict[str, str]:
-    """One CEL rule of `x-kubernetes-validations`; `field` is the one at fault, below where the rule stands."""
-    return {"rule": expression, "message": message, **({"fieldPath": field} if field else {})}
+def rule(expression: str, message: str, *, field: str = "", in_detail: str = "") -> dict[str, str]:
+    """One CEL rule of `x-kubernetes-validations`.
+
+    `field` is the one at fault, below where the rule stands; `in_detail` is an expression for a better message.
+    """
+    more = {"fieldPath": field, "messageExpression": in_detail}
+    return {"rule": expression, "message": message, **{key: text for key, text in more.items() if text}}

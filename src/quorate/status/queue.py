@@ -72,7 +72,7 @@ def _status(
         requested=shown(total(read(part.requested) for part in parts)),
         allocated=shown(allocated),
         allocated_non_preemptible=shown(total(read(part.allocated_non_preemptible) for part in parts)),
-        fair_share=share,
+        fair_share=share or None,
         conditions=transitioned(
             [_orphan(by_name, queue), _over_quota(queue, allocated)],
             queue.status.conditions,
@@ -99,9 +99,13 @@ def _orphan(by_name: Mapping[str, Queue], queue: Queue) -> Condition:
 
 
 def _over_quota(queue: Queue, allocated: Amounts) -> Condition:
-    over = [name for name, amount in sorted(_quotas(queue).items()) if allocated.get(name, 0) > amount]
+    quotas = _quotas(queue)
+    over = [name for name, amount in sorted(quotas.items()) if allocated.get(name, 0) > amount]
     if over:
-        text = f"more than the quota is allocated of {', '.join(over)}"
+        held, allowed = shown(allocated) or {}, shown(quotas) or {}
+        text = "; ".join(
+            f"{held[name]} {name} allocated, the quota is {allowed.get(name, 0)}" for name in over
+        )
         return Condition(type="OverQuota", status="True", reason="AboveQuota", message=text)
     return Condition(type="OverQuota", status="False", reason="WithinQuota")
 
