@@ -174,6 +174,12 @@ def _levels(m: Mismatch) -> bool:
     )
 
 
+def _readable(m: Mismatch) -> bool:
+    """Kinds that upstream may not read in a stock installation, and groups as a whole once it may."""
+    forbidden = {name.rpartition("/")[2] for name in m.case.get("forbiddenKinds") or ()}
+    return any(m.of_kind(kind) for kind in {"InferenceService", "CronWorkflow", "DaemonSet"} - forbidden)
+
+
 def _submitter(m: Mismatch) -> bool:
     below = [found for found in m.of_kind("Job") if any(_owned_by(found, "RayJob"))]
     return bool(below) and bool(m.of_kind("RayJob"))
@@ -326,6 +332,11 @@ RULES = {
             "levels",
             "a level that names no topology means that of the gang or the only one there is",
             _levels,
+        ),
+        Rule(
+            "owners that may be read",
+            "a right to read an owner does not change how its pods are grouped",
+            _readable,
         ),
         Rule("submitter of Ray", "the pod that submits a RayJob is a gang of its own", _submitter),
         Rule("upgrades of Ray", "each cluster of a RayService is a gang of its own size", _upgraded),

@@ -1,5 +1,7 @@
 """What single kinds mean, beyond the cases shared with upstream."""
 
+import pytest
+
 from quorate.api import labels
 from quorate.api.meta import Json
 from quorate.grouping.grouper import group
@@ -150,3 +152,31 @@ def test_masters_that_a_job_does_not_have_are_no_group() -> None:
     )
     member = pod("w0", owner, labels={"training.kubeflow.org/replica-type": "worker"})
     assert tree(only_gang([member], owner)) == [("worker", None, 2)]
+
+
+@pytest.mark.parametrize(
+    ("version", "kind"),
+    [("serving.kserve.io/v1beta1", "InferenceService"), ("argoproj.io/v1alpha1", "CronWorkflow")],
+)
+def test_what_only_wraps_a_workload_hands_its_labels_down(version: str, kind: str) -> None:
+    top = thing(version, kind, "top", labels={labels.QUEUE: "serving"})
+    owner = thing("apps/v1", "Deployment", "llm", top)
+    sets = thing("apps/v1", "ReplicaSet", "llm-1", owner)
+    found = grouped([pod("a", sets), pod("b", sets)], sets, owner, top)
+    specs = [gang.body["spec"] for gang in found.gangs]
+    assert [(spec["queue"], spec["priorityClassName"]) for spec in specs] == [("serving", "inference")] * 2
+
+
+def test_each_pod_of_a_daemon_set_is_a_gang() -> None:
+    owner = thing("apps/v1", "DaemonSet", "agent")
+    assert len(grouped([pod("a", owner), pod("b", owner)], owner).gangs) == 2
+
+
+def test_driver_and_executors_of_a_spark_application_are_one_gang() -> None:
+    owner = thing(
+        "sparkoperator.k8s.io/v1beta2", "SparkApplication", "pi", annotations={labels.MIN_MEMBER: "2"}
+    )
+    driver = pod("pi-driver", owner)
+    executor = pod("pi-exec-1", thing("v1", "Pod", "pi-driver", owner))
+    gang = only_gang([driver, executor], owner, thing("v1", "Pod", "pi-driver", owner))
+    assert (len(gang.members), gang.body["spec"]["minMember"]) == (2, 2)

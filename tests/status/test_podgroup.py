@@ -190,6 +190,7 @@ def test_a_refusal_shows_until_nothing_waits() -> None:
 def test_a_pod_that_names_no_leaf_is_shown_with_the_valid_names() -> None:
     status = status_of(gang(), [waiting("a", "w-7")], CLASSES, NOW)
     (stray,) = (found for found in status.conditions or () if found.type == "StrayMembers")
+    assert status.reason == "1 pods are in no group"
     assert stray.message == (
         '1 pods are in no group; a: label kai.scheduler/subgroup-name is "w-7", '
         "which is no group that holds pods: set it to one of w-0, w-1"

@@ -31,7 +31,6 @@ TABLE: dict[tuple[str, str], Rules] = {
     ("ray.io", "RayService"): ray.service,
     ("run.ai", "RunaiJob"): plain.runai_job,
     ("serving.knative.dev", "Service"): knative.service,
-    ("serving.kserve.io", "InferenceService"): plain.per_pod,
     ("sparkoperator.k8s.io", "SparkApplication"): plain.spark_application,
     ("tekton.dev", "PipelineRun"): plain.any_kind,
     ("tekton.dev", "TaskRun"): plain.any_kind,

@@ -7,6 +7,7 @@ from quorate.grouping.subject import Context
 # by group and kind
 WRAPPERS = frozenset(
     {
+        ("argoproj.io", "CronWorkflow"),
         ("argoproj.io", "Workflow"),
         ("nvidia.com", "DynamoGraphDeployment"),
         ("run.ai", "DistributedInferenceWorkload"),
@@ -14,6 +15,7 @@ WRAPPERS = frozenset(
         ("run.ai", "InferenceWorkload"),
         ("run.ai", "InteractiveWorkload"),
         ("run.ai", "TrainingWorkload"),
+        ("serving.kserve.io", "InferenceService"),
         ("trainer.kubeflow.org", "TrainJob"),
         ("workloads.instai.io", "RoleBasedGroup"),
         ("workloads.x-k8s.io", "RoleBasedGroup"),

@@ -39,12 +39,18 @@ def reason(phase: Phase, found: Roll, refused: list[SchedulingCondition] | None,
         return refused[-1].message
     ended = f"{found.count(MemberState.SUCCEEDED)} pods succeeded, {found.count(MemberState.FAILED)} failed"
     return {
-        "Pending": "" if found.members else "no pods exist",
+        "Pending": _nobody(found),
         "Starting": f"{found.count(MemberState.STARTING)} pods are starting",
         "Degraded": short,
         "Stale": f"{short}, for longer than its grace",
         "Failed": f"{ended}: {short}",
     }.get(phase, "")
+
+
+def _nobody(found: Roll) -> str:
+    if found.members:
+        return ""
+    return f"{len(found.strays)} pods are in no group" if found.strays else "no pods exist"
 
 
 def stale_at(podgroup: PodGroup) -> float | None:
