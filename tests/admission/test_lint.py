@@ -39,7 +39,7 @@ def test_a_file_without_queues_is_not_told_about_queues() -> None:
 
 def test_a_value_of_the_wrong_type_names_its_field() -> None:
     assert remarks(gang(minMember="three")) == [
-        "PodGroup g: error: spec.minMember: Expected `int | null`, got `str`"
+        "PodGroup g: error: spec.minMember: must be integer, not string"
     ]
 
 

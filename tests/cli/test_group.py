@@ -36,7 +36,8 @@ def test_what_is_printed_is_what_kubectl_would_apply() -> None:
     assert done.exit_code == 0, done.output
     (group,) = yaml.safe_load_all(done.stdout)
     assert (group["kind"], group["spec"]["minMember"]) == ("PodGroup", 1)
-    assert "# no group: train-0, train-1" in done.stdout
+    assert "# members: train-0, train-1" in done.stdout
+    assert "top-owner-metadata: |\n      name: train\n" in done.stdout
 
 
 def test_programs_get_members_and_warnings_as_json() -> None:

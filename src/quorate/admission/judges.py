@@ -25,6 +25,8 @@ from quorate.rules.validity import Cause, Fault, Findings
 Shape = TypeVar("Shape", bound=Object)
 Judge = Callable[[Json, Json | None, Surroundings], Findings]
 
+_TYPES = re.compile(r"Expected `(.*)`, got `(.*)`")
+_WORDS = {"int": "integer", "str": "string", "float": "number", "bool": "boolean"}  # as JSON calls them
 _AT = re.compile(r"(?P<what>.*?)(?: - at `\$\.?(?P<field>.*)`)?", re.DOTALL)
 
 
@@ -54,7 +56,16 @@ def _judge(shape: type[Shape], review: Callable[[Shape, Shape | None, Surroundin
 def _fault(error: msgspec.ValidationError) -> Fault:
     found = _AT.fullmatch(str(error))
     assert found is not None, "the pattern takes any text"
-    return Fault(found["field"] or "", found["what"], Cause.VALUE)
+    return Fault(found["field"] or "", _worded(found["what"]), Cause.VALUE)
+
+
+def _worded(what: str) -> str:
+    """`Expected `int | null`, got `str`` in the words of the schema."""
+    types = _TYPES.fullmatch(what)
+    if types is None:
+        return what
+    wanted, got = (re.sub(r"\w+", lambda each: _WORDS.get(each[0], each[0]), types[n]) for n in (1, 2))
+    return f"must be {wanted.removesuffix(' | null').replace(' | ', ' or ')}, not {got}"
 
 
 JUDGES: dict[tuple[str, str], Judge] = {

@@ -50,12 +50,11 @@ def _as_yaml(answer: "Answer") -> str:
 
 def _members(gang: "Gang") -> str:
     """Comments, so that the output is still what `kubectl apply` takes."""
+    nowhere = "in no group" if gang.body["spec"].get("subGroups") else "members"
     by_group: dict[str, list[str]] = {}
     for pod, name in gang.members:
-        by_group.setdefault(name, []).append(pod.metadata.name)
-    return "".join(
-        f"# {f'group {name}' if name else 'no group'}: {', '.join(pods)}\n" for name, pods in by_group.items()
-    )
+        by_group.setdefault(f"group {name}" if name else nowhere, []).append(pod.metadata.name)
+    return "".join(f"# {place}: {', '.join(pods)}\n" for place, pods in by_group.items())
 
 
 def _as_json(answer: "Answer") -> str:

@@ -5,6 +5,7 @@ from typing import Annotated
 
 import msgspec
 import typer
+import yaml
 
 from quorate.api.meta import Json
 from quorate.cli.options import SCHEDULER_NAME, SchedulerName
@@ -47,4 +48,19 @@ def render(objects: list[Json], output: Format) -> str:
     if output is Format.JSON:
         items = {"apiVersion": "v1", "kind": "List", "items": objects}
         return msgspec.json.format(msgspec.json.encode(items), indent=2).decode()
-    return "---\n".join(msgspec.yaml.encode(item).decode() for item in objects).rstrip()
+    return "---\n".join(_as_yaml(item) for item in objects).rstrip()
+
+
+class _Readable(yaml.CSafeDumper):
+    """Texts of several lines stand as such."""
+
+
+def _text(dumper: yaml.CSafeDumper, text: str) -> yaml.ScalarNode:
+    return dumper.represent_scalar("tag:yaml.org,2002:str", text, style="|" if "\n" in text else None)
+
+
+_Readable.add_representer(str, _text)
+
+
+def _as_yaml(item: Json) -> str:
+    return str(yaml.dump(item, Dumper=_Readable, sort_keys=False, allow_unicode=True))
