@@ -15,6 +15,7 @@ import msgspec
 
 from quorate.api.core import LEASE, NODE, POD
 from quorate.api.meta import Json, Kind
+from quorate.embedded.kubelet import is_marked_down
 from quorate.embedded.nodes import node_shapes, nodes_of
 from quorate.kube.client import Client
 from quorate.kube.errors import KubeError, NotFound
@@ -43,6 +44,7 @@ class Kubelets:
         self._client = client
         self._nodes = {node["metadata"]["name"]: node for node in nodes}
         self._runs: dict[str, _Run] = {}
+        self._down: set[str] = set()
         self._beat = 0.0
 
     async def run(self) -> None:
@@ -50,6 +52,7 @@ class Kubelets:
             await self._apply(NODE, "", {key: value for key, value in node.items() if key != "status"})
         while True:
             try:
+                await self._fall()
                 await self._heartbeat()
                 async for pod in self._pods():
                     with contextlib.suppress(NotFound):  # somebody else was faster
@@ -58,6 +61,12 @@ class Kubelets:
                 print(f"kubelet: {error}", file=sys.stderr, flush=True)
             await asyncio.sleep(LOOK_SECONDS)
 
+    async def _fall(self) -> None:
+        """Nodes that a test says are down: they tell nothing, and their pods stay as they are."""
+        found = pages(self._client, Scope(kind=NODE))
+        nodes = [msgspec.json.decode(item) async for page in found for item in page.items or ()]
+        self._down = {node["metadata"]["name"] for node in nodes if is_marked_down(node)}
+
     async def _heartbeat(self) -> None:
         now = time.time()
         if now - self._beat < BEAT_SECONDS:
@@ -65,6 +74,8 @@ class Kubelets:
         self._beat = now
         at = rfc3339(now)
         for name, node in self._nodes.items():
+            if name in self._down:
+                continue
             ready = {
                 "type": "Ready",
                 "status": "True",
@@ -91,7 +102,7 @@ class Kubelets:
         async for page in pages(self._client, Scope(kind=POD)):
             for item in page.items or ():
                 pod = msgspec.json.decode(item)
-                if pod["spec"].get("nodeName") in self._nodes:
+                if pod["spec"].get("nodeName") in self._nodes.keys() - self._down:
                     yield pod | {"apiVersion": "v1", "kind": "Pod"}
 
     async def _look(self, pod: Json) -> None:

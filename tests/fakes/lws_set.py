@@ -19,7 +19,7 @@ from quorate.api.meta import Condition, Json, Kind, Object
 from quorate.api.policy import POD_DISRUPTION_BUDGET, PodDisruptionBudget
 from quorate.api.storage import PERSISTENT_VOLUME_CLAIM, PersistentVolumeClaim
 from quorate.plan import Change, Create, Delete, Emit, Patch, Plan, SetStatus
-from quorate.workloads.lws.reconcile import reconcile
+from quorate.workloads.lws.reconcile import Pass, reconcile
 from quorate.workloads.lws.view import Children
 
 NOW = 1_750_000_000.0
@@ -86,7 +86,14 @@ class World:
         )
 
     def plan(self) -> Plan:
-        return reconcile(self.item, self.children(), self.now, scheduler_name="quorate").plan
+        return self._pass().plan
+
+    @property
+    def look_again(self) -> float | None:
+        return self._pass().again_seconds
+
+    def _pass(self) -> Pass:
+        return reconcile(self.item, self.children(), self.now, scheduler_name="quorate")
 
     def step(self) -> Plan:
         """One pass, carried out."""

@@ -199,6 +199,27 @@ def test_a_group_whose_node_is_taken_away_comes_back_elsewhere(shell: Kubectl) -
         shell("taint", "node", node, "gone-")
 
 
+def test_a_group_on_a_lost_node_comes_back_whole_once_its_pods_are_given_up(shell: Kubectl) -> None:
+    shell.apply(web(replicas=2, worker=template(gpus=5)))  # a node of its own for each pod
+    available(shell)
+    node = shell.get("pod", "web-0-1")["spec"]["nodeName"]
+    before = uids(shell)
+    shell("annotate", "node", node, "quorate.dev/fake-down=true")
+    shell("taint", "node", node, f"lost={shell.namespace}:NoExecute")  # as for one that is unreachable
+    try:
+        eventually(lambda: names(shell), until=lambda seen: seen == ["web-0-1", "web-1", "web-1-1"])
+        assert uids(shell)["web-0-1"] == before["web-0-1"]  # nobody knows whether it still runs
+        shell("delete", "pod", "web-0-1", "--force", "--grace-period=0")
+        available(shell)
+        after = uids(shell)
+        assert after.keys() == before.keys()
+        assert {name for name in after if after[name] == before[name]} == {"web-1", "web-1-1"}
+        assert node not in {pod["spec"]["nodeName"] for pod in pods(shell)}
+    finally:
+        shell("taint", "node", node, "lost-")
+        shell("annotate", "node", node, "quorate.dev/fake-down-")
+
+
 def test_workers_wait_for_a_leader_that_is_slow_where_that_is_asked_for(shell: Kubectl) -> None:
     leader = template(notes={"quorate.dev/fake-ready-seconds": "4"})
     shell.apply(web(replicas=1, size=3, leaderTemplate=leader, spec={"startupPolicy": "LeaderReady"}))

@@ -112,9 +112,11 @@ class LeaderWorkerSets:
         found: HasMetadata | None = self._caches[ref.kind].get(ref.namespace, ref.name)
         return found.metadata if found is not None else None
 
-    def _set_changed(self, _: LeaderWorkerSet | None, new: LeaderWorkerSet | None) -> None:
+    def _set_changed(self, old: LeaderWorkerSet | None, new: LeaderWorkerSet | None) -> None:
         if new is not None:
             self.keys.add((new.metadata.namespace, new.metadata.name))
+        elif old is not None:  # its name may be taken again before the next pass
+            self._refused.pop((old.metadata.namespace, old.metadata.name), None)
 
     def _child_changed(self, old: HasMetadata | None, new: HasMetadata | None) -> None:
         for child in (old, new):

@@ -6,10 +6,11 @@ from quorate.api.core import POD, SERVICE
 from quorate.api.meta import Json
 from quorate.api.policy import POD_DISRUPTION_BUDGET
 from quorate.api.storage import PERSISTENT_VOLUME_CLAIM
-from quorate.api.timestamps import text
+from quorate.api.timestamps import epoch, text
 from quorate.plan import Create, Delete, Patch, SetStatus
 from quorate.workloads.lws.groups import SICK_SECONDS
-from tests.fakes.lws_set import NOW, World, manifest
+from quorate.workloads.lws.tending import LATE_SECONDS
+from tests.fakes.lws_set import DELETED, NOW, World, manifest
 
 IMAGE_2: Json = {
     "spec": {
@@ -128,6 +129,26 @@ def test_group_that_stays_sick_is_replaced_out_of_turn() -> None:
     made.settle()
     assert "replacing" not in made.status
     assert set(made.revisions().values()) == {made.status["updateRevision"]}
+
+
+@pytest.mark.parametrize("policy", ["RecreateGroupOnPodRestart", "None"])
+def test_pod_that_does_not_go_is_named_with_its_node(policy: str) -> None:
+    made = settled(restartPolicy=policy)
+    worker = made.pod("web-0-1")
+    made.hold(POD, replace(worker, spec=replace(worker.spec, node_name="node-7")))
+    made.delete("web-0-1")
+    made.now = epoch(DELETED) + LATE_SECONDS - 1
+    made.step()
+    assert made.condition("Degraded") != "True"
+    assert made.look_again == 1
+    made.now += 1
+    if policy != "None":
+        del made.held[POD, "web-0"]  # its node is well
+    made.step()
+    (trouble,) = (one["message"] for one in made.status["conditions"] if one["type"] == "Degraded")
+    assert "group 0 waits for pod web-0-1 to go from node node-7" in trouble
+    made.settle()
+    assert made.condition("Degraded") == "False"
 
 
 def test_group_keeps_its_size_until_the_rollout_reaches_it() -> None:

@@ -5,7 +5,7 @@
 | Available | every wanted group is ready and of the newest revision |
 | UpdateInProgress | a group that the partition lets go is still of another revision |
 | Progressing | not available |
-| Degraded | a group keeps failing and waits, or a pod cannot be made |
+| Degraded | a group keeps failing and waits, a pod cannot be made, or one does not go |
 
 Available excludes Progressing and UpdateInProgress. One that never held is absent.
 """

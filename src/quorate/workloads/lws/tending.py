@@ -7,7 +7,7 @@ from quorate.api import labels
 from quorate.api.core import POD
 from quorate.api.lws import GroupRestarts
 from quorate.api.storage import PERSISTENT_VOLUME_CLAIM
-from quorate.api.timestamps import text
+from quorate.api.timestamps import epoch, text
 from quorate.plan import Change, Delete
 from quorate.workloads.lws import restart
 from quorate.workloads.lws.blueprint import Blueprint
@@ -18,6 +18,7 @@ from quorate.workloads.lws.pods import leader_pod, worker_pod
 from quorate.workloads.lws.view import View, cleared, create, ref
 
 LEADER_READY = "LeaderReady"
+LATE_SECONDS = 30.0  # a pod that outlives its grace period by that much is named
 
 
 class Tended(NamedTuple):
@@ -37,7 +38,7 @@ def tended(view: View, group: Group, claims: Collection[str]) -> Tended:
     if group.is_settled:
         return NOTHING_TO_DO
     if group.is_leaving:
-        return Tended(tuple(cleared(group)))
+        return _overdue(view, group)._replace(changes=tuple(cleared(group)))
     blueprint = view.history.of(group.revision)
     after_start = labels.LWS_RECREATE_AFTER_START in (view.item.metadata.annotations or {})
     call = restart.called(
@@ -45,7 +46,22 @@ def tended(view: View, group: Group, claims: Collection[str]) -> Tended:
     )
     if call is not None:
         return _recreated(view, group, call)
-    return Tended((*_stray(group, blueprint), *_workers(view, blueprint, group, claims)))
+    changes = (*_stray(group, blueprint), *_workers(view, blueprint, group, claims))
+    return _overdue(view, group)._replace(changes=changes)
+
+
+def _overdue(view: View, group: Group) -> Tended:
+    """A pod whose node is lost is deleted but stays, until somebody gives it up: it is named meanwhile."""
+    stamps = ((at, pod.metadata.deletion_timestamp) for at, pod in group.pods.items())
+    going = sorted((epoch(stamp) + LATE_SECONDS, at) for at, stamp in stamps if stamp)
+    if not going:
+        return NOTHING_TO_DO
+    end, index = going[0]
+    if end > view.now:
+        return Tended(wake=end)
+    name, node = group.pods[index].metadata.name, group.pods[index].spec.node_name
+    where = f" from node {node}; if that is lost, delete it, or" if node else ";"
+    return Tended(trouble=f"group {group.index} waits for pod {name} to go{where} delete the pod by force")
 
 
 def built(view: View, index: int, blueprint: Blueprint, claims: Collection[str]) -> Iterator[Change]:
