@@ -64,10 +64,10 @@ LEAF: Json = {"name": "a", "minMember": 1}
 @pytest.mark.parametrize(
     ("spec", "text"),
     [
-        ({"minMember": 1, "minSubGroup": 1}, "mutually exclusive: set minMember (1) to schedule"),
-        ({"subGroups": [{**LEAF, "parent": "x"}]}, "parent x of a was not found"),
-        ({"subGroups": [LEAF, {"name": "b"}]}, "subgroup b: minMember is required"),
-        ({"subGroups": [{**LEAF, "minSubGroup": 0}]}, 'subgroup "a": minSubGroup cannot be set on a leaf'),
+        ({"minMember": 1, "minSubGroup": 1}, "mutually exclusive"),
+        ({"subGroups": [{**LEAF, "parent": "x"}]}, "the parent of a subgroup was not found"),
+        ({"subGroups": [LEAF, {"name": "b"}]}, "minMember is required"),
+        ({"subGroups": [{**LEAF, "minSubGroup": 0}]}, "cannot be set on a leaf"),
         ({"subGroups": [LEAF, LEAF]}, "Duplicate value"),
         ({"preemptibility": "never"}, "Unsupported value"),
         ({"minMember": 1, "minSubGroup": 1, "subGroups": [LEAF]}, ""),
