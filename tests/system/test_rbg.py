@@ -103,6 +103,36 @@ def test_a_paused_group_keeps_its_pods_until_it_goes_on(shell: Kubectl) -> None:
     eventually(lambda: images(shell, "llm"), until=lambda seen: seen == {"example/server:2"})
 
 
+def test_a_failure_in_one_role_restarts_the_whole_group_if_it_is_to(shell: Kubectl) -> None:
+    config = "restartPolicyConfig: {type: RecreateRBGOnPodRestart}"
+    fails = "{quorate.dev/fake-start-seconds: '1', quorate.dev/fake-run-seconds: '2', quorate.dev/fake-exit-code: '1'}"
+    pod = f"{{metadata: {{annotations: {fails}}}, spec: {{containers: [{{name: main, image: 'example/server:1'}}]}}}}"
+    first = f"{{name: first, standalonePattern: {{{config}, template: {pod}}}}}"
+    shell.apply(group("llm", [Role("second", 1, size=2)]).replace("roles: [", f"roles: [{first}, "))
+
+    def others() -> set[str]:
+        return {
+            pod["metadata"]["uid"]
+            for pod in look(shell, "llm").pods
+            if pod["metadata"]["labels"][ROLE] == "second"
+        }
+
+    before = eventually(others, until=lambda seen: len(seen) == 2)
+    eventually(others, until=lambda seen: len(seen) == 2 and seen.isdisjoint(before))
+
+
+def test_a_policy_says_whether_it_steers_anything(shell: Kubectl) -> None:
+    shell.apply("""
+apiVersion: workloads.x-k8s.io/v1alpha2
+kind: CoordinatedPolicy
+metadata: {name: llm}
+spec: {policies: [{name: pace, roles: [prefill, decode], strategy: {scaling: {maxSkew: 5%}}}]}
+""")
+    for status in ("False", "True"):
+        shell("wait", "cpolicy/llm", f"--for=condition=Bound={status}", "--timeout=20s", timeout=30)
+        shell.apply(group("llm", PAIR))
+
+
 def test_typos_in_roles_are_refused(shell: Kubectl) -> None:
     manifest = group("llm", PAIR, SIZES).replace("name: decode, replicas", "name: decode, replcas")
     refused = shell.run("apply", "-f", "-", stdin=manifest)

@@ -144,7 +144,12 @@ CUSTOM: tuple[Custom, ...] = (
         )
         for kind in ROLE_BASED_GROUP_KINDS
     ),
-    Custom(COORDINATED_POLICY, CoordinatedPolicy, ("cpolicy",), (AGE,)),
+    Custom(
+        COORDINATED_POLICY,
+        CoordinatedPolicy,
+        ("cpolicy",),
+        (Column("Bound", '.status.conditions[?(@.type=="Bound")].status'), AGE),
+    ),
     Custom(
         SCALING_ADAPTER,
         ScalingAdapter,

@@ -1,7 +1,7 @@
 """RoleBasedGroups of both API groups as a controller: dirty when they or anything of theirs changes."""
 
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -21,8 +21,9 @@ from quorate.kube.caches import Caches
 from quorate.kube.keys import Keys
 from quorate.kube.outcome import Result
 from quorate.kube.resources import Scope
-from quorate.plan import Ref
+from quorate.plan import Change, Plan, Ref
 from quorate.workloads.rbg.names import workload_name
+from quorate.workloads.rbg.policies import statuses
 from quorate.workloads.rbg.reconcile import reconcile
 from quorate.workloads.rbg.seen import Seen
 
@@ -66,12 +67,13 @@ class RoleBasedGroups:
 
     async def reconcile(self, key: Name) -> Step:
         found = self._groups[key.kind].get(key.namespace, key.name)
+        told = tuple(self._policy_told(key))
         if found is None:
             rbgmetrics.forget(key.namespace, key.name)
-            return Step()
+            return Step(Plan(changes=told))
         if self._awaited.is_open(key, time.monotonic()):
             return Step(again_seconds=LOOK_SECONDS)
-        plan = reconcile(self._seen(key, found))
+        plan = Plan(changes=(*told, *reconcile(self._seen(key, found)).changes))
         rbgmetrics.show(found)
         after = partial(self._written, key, self._awaited.versions(plan.changes))
         return Step(plan, after=after)
@@ -100,6 +102,12 @@ class RoleBasedGroups:
             },
         )
 
+    def _policy_told(self, key: Name) -> Iterator[Change]:
+        policy = self._policies.get(key.namespace, key.name)
+        if policy is not None:
+            groups = [kind for kind, cache in self._groups.items() if cache.get(key.namespace, key.name)]
+            yield from statuses(policy, groups, time.time())
+
     def _named(self, kind: Kind, key: Name, names: Iterable[str]) -> dict[str, Any]:
         """Objects that have a name of ours, whoever they belong to."""
         found = {name: self._owned[kind].get(key.namespace, name) for name in names}
@@ -110,7 +118,13 @@ class RoleBasedGroups:
         return None
 
     def _look(self, ref: Ref) -> ObjectMeta | None:
-        caches: dict[Kind, Cache[Any]] = {**self._owned, **self._groups, SCALING_ADAPTER: self._adapters}
+        caches: dict[Kind, Cache[Any]] = {
+            **self._owned,
+            **self._groups,
+            POD: self._pods,
+            SCALING_ADAPTER: self._adapters,
+            COORDINATED_POLICY: self._policies,
+        }
         found: HasMetadata | None = caches[ref.kind].get(ref.namespace, ref.name)
         return found.metadata if found is not None else None
 

@@ -205,7 +205,11 @@ def test_a_fault_changes_nothing_and_is_said() -> None:
     status, reason, message = world.condition("ConfigurationValid")
     assert (status, reason) == ("False", "Invalid")
     assert 'segment size conflict for role "a": coordination has segment size 3' in message
-    assert world.condition("Ready")[0] == "True"
+    assert world.condition("Ready") == ("False", "ScalingInProgress", "3/10 pods ready")
+    world.stuck = {("a", 0)}
+    world.settle()
+    assert world.condition("Ready")[2] == "2/10 pods ready"
+    world.stuck = set()
     world.coordinations = placed({"a": 3, "b": 1})
     world.settle()
     assert (world.ready("a"), world.condition("ConfigurationValid")[0]) == (9, "True")

@@ -9,7 +9,7 @@
     revisions     what the group can go back to
     status        conditions, roles, coordinations
 
-A group with a fault gets a condition and nothing else: what runs goes on running.
+A group with a fault gets its status and nothing else: what runs goes on running.
 """
 
 from collections.abc import Iterator
@@ -21,7 +21,7 @@ from quorate.api.lws import LEADER_WORKER_SET
 from quorate.api.rbg import RoleBasedGroupStatus
 from quorate.plan import Change, Delete, Plan, Ref
 from quorate.rules.statuschange import status_change
-from quorate.workloads.rbg import adapters, discovery, events, revisions
+from quorate.workloads.rbg import adapters, discovery, events, faulty, revisions
 from quorate.workloads.rbg.composites import composites
 from quorate.workloads.rbg.names import workload_name
 from quorate.workloads.rbg.objects import is_ours, settled
@@ -29,7 +29,7 @@ from quorate.workloads.rbg.restart import RECREATE_GROUP, outlived
 from quorate.workloads.rbg.rolling import told
 from quorate.workloads.rbg.seen import Seen, View, view_of
 from quorate.workloads.rbg.sets import is_carried_out, set_of
-from quorate.workloads.rbg.status import invalid, status_of
+from quorate.workloads.rbg.status import status_of
 
 
 def reconcile(seen: Seen) -> Plan:
@@ -38,8 +38,7 @@ def reconcile(seen: Seen) -> Plan:
     view = view_of(seen)
     old = seen.found.status
     if view.faults:
-        new = invalid(view.group, view.faults, old, seen.now)
-        return Plan(changes=(*events.of_faults(view, old), *_status(seen, new)))
+        return Plan(changes=(*events.of_faults(view, old), *_status(seen, faulty.status_of(view, seen))))
     name, recorded = revisions.recorded(view.group, seen.found, seen.revisions)
     new = status_of(view, old, name, seen.now)
     changes = [

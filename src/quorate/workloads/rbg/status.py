@@ -20,12 +20,12 @@ MOST_SEGMENTS = 500  # rows: more make the object too large, and nobody reads th
 def status_of(view: View, old: RoleBasedGroupStatus, revision: str, now: float) -> RoleBasedGroupStatus:
     group, states = view.group, view.targets.states
     pods = {role.name: role.size for role in group.roles}
-    said = [*conditions(states, pods, group.coordinations, old.conditions), _configured(())]
+    said = [*conditions(states, pods, group.coordinations, old.conditions), configured(())]
     linked = view.targets.teams
     ready = sum(ready_segments(team.sizes, states) for team in linked)
     return RoleBasedGroupStatus(
         observed_generation=group.generation,
-        conditions=_since(said, group, old, now),
+        conditions=since(said, group, old, now),
         role_statuses=[_role(view, role.name) for role in group.roles],
         segments=[row for team in linked for row in _segments(view, team)] or None,
         segments_ready=f"{ready}/{sum(wanted(team.sizes, states) for team in linked)}" if linked else "",
@@ -35,23 +35,7 @@ def status_of(view: View, old: RoleBasedGroupStatus, revision: str, now: float) 
     )
 
 
-def invalid(
-    group: Group, faults: Sequence[Fault], old: RoleBasedGroupStatus, now: float
-) -> RoleBasedGroupStatus:
-    """Everything as it was, and what is wrong: of a group nobody may act on nothing else is known."""
-    kept = [one for one in old.conditions or () if one.type != CONFIGURED]
-    return RoleBasedGroupStatus(
-        observed_generation=group.generation,
-        conditions=_since([*kept, _configured(faults)], group, old, now),
-        role_statuses=old.role_statuses,
-        segments=old.segments,
-        segments_ready=old.segments_ready,
-        coordinations=old.coordinations,
-        current_revision=old.current_revision,
-    )
-
-
-def _configured(faults: Sequence[Fault]) -> Condition:
+def configured(faults: Sequence[Fault]) -> Condition:
     if not faults:
         return Condition(type=CONFIGURED, status="True", reason="Valid", message="the group can be acted on")
     message = "; ".join(map(str, faults))
@@ -60,7 +44,7 @@ def _configured(faults: Sequence[Fault]) -> Condition:
     )
 
 
-def _since(said: Sequence[Condition], group: Group, old: RoleBasedGroupStatus, now: float) -> list[Condition]:
+def since(said: Sequence[Condition], group: Group, old: RoleBasedGroupStatus, now: float) -> list[Condition]:
     found = transitioned(said, old.conditions, timestamps.text(now))
     for condition in found:
         condition.observed_generation = group.generation
