@@ -1,5 +1,6 @@
 import asyncio
 import socket
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +11,7 @@ from quorate.api.meta import Json, Kind
 from quorate.api.podgroup import POD_GROUP
 from quorate.api.queue import QUEUE, Queue
 from quorate.controllers import app
-from quorate.controllers.admission import CONFIGURATIONS, Judge, Webhook
+from quorate.controllers.admission import CONFIGURATIONS, Judge, Webhook, mutate
 from quorate.kube.auth import Connection, FixedCredentials
 from quorate.kube.caches import Caches
 from quorate.kube.certificates import Files
@@ -22,8 +23,12 @@ from quorate.plan import Create, Plan, Ref
 from tests.fakes.eventually import eventually
 from tests.fakes.fleet import fleet, queue
 
+Asking = Callable[[Judge, AdmissionRequest], Verdict]
 
-def judged(kind: Kind, operation: str = "CREATE", **objects: Json) -> Verdict:
+
+def judged(
+    kind: Kind, operation: str = "CREATE", *, asking: Asking = Judge.__call__, **objects: Json
+) -> Verdict:
     """By a process that knows one queue with a child."""
 
     async def check() -> Verdict:
@@ -41,7 +46,7 @@ def judged(kind: Kind, operation: str = "CREATE", **objects: Json) -> Verdict:
                 "resource": {"resource": kind.plural},
                 "operation": operation,
             }
-            return judge(msgspec.convert(asked | objects, AdmissionRequest))
+            return asking(judge, msgspec.convert(asked | objects, AdmissionRequest))
 
     return asyncio.run(check())
 
@@ -52,6 +57,18 @@ def test_an_object_that_cannot_work_is_refused_at_its_field() -> None:
     verdict = judged(POD_GROUP, object=body)
     assert verdict.errors
     assert verdict.errors[0].field.startswith("spec.subGroups")
+
+
+def test_a_gang_is_refused_before_the_schema_refuses_it_in_fewer_words() -> None:
+    wrong = {"metadata": {"name": "g"}, "spec": {"subGroups": [{"name": "a"}]}}
+    said = [one.message for one in judged(POD_GROUP, asking=mutate, object=wrong).errors]
+    assert said == ["subgroup a: minMember is required"]
+    right = {
+        "metadata": {"name": "g"},
+        "spec": {"minSubGroup": 2, "subGroups": [{"name": "a", "minMember": 1}]},
+    }
+    verdict = judged(POD_GROUP, asking=mutate, object=right)
+    assert (verdict.errors, verdict.warnings, len(verdict.patch)) == ((), (), 1)
 
 
 def test_a_value_of_the_wrong_type_is_refused_and_not_a_crash() -> None:

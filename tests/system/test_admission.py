@@ -25,6 +25,32 @@ def test_a_tree_that_is_none_is_refused_at_its_field(shell: Kubectl) -> None:
     assert "spec.subGroups[0].parent: cycle detected in subgroups" in refused.err
 
 
+@pytest.mark.parametrize(
+    ("spec", "text"),
+    [
+        (
+            "{minMember: 2, minSubGroup: 1}",
+            "spec.minSubGroup: minMember and minSubGroup are mutually exclusive: set",
+        ),
+        ("{subGroups: [{name: a}]}", "spec.subGroups[0].minMember: subgroup a: minMember is required"),
+        (
+            "{subGroups: [{name: a, parent: x, minMember: 1}]}",
+            "spec.subGroups[0].parent: parent x of a was not found",
+        ),
+        (
+            "{subGroups: [{name: a, minMember: 1, minSubGroup: 1}]}",
+            'subgroup "a": minSubGroup cannot be set on a leaf SubGroup (no child SubGroups)',
+        ),
+        ("{subGroups: [{name: a, minMember: 1}, {name: a, minMember: 1}]}", "duplicate subgroup name a"),
+        ('{minMember: "3"}', "spec.minMember: must be integer, not string"),
+    ],
+)
+def test_a_group_that_is_at_fault_is_named(shell: Kubectl, spec: str, text: str) -> None:
+    refused = shell.run("create", "--validate=false", "-f", "-", stdin=GANG.format(spec=spec))
+    assert refused.code == 1
+    assert text in refused.err
+
+
 def test_an_impossible_minimum_is_admitted_with_a_warning_and_shown_as_a_condition(shell: Kubectl) -> None:
     spec = "{minSubGroup: 3, subGroups: [{name: a, minMember: 1}, {name: b, minMember: 1}]}"
     applied = shell.run("apply", "-f", "-", stdin=GANG.format(spec=spec)).checked()

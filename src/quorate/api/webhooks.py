@@ -36,7 +36,7 @@ def configurations(scheduler_name: str, url: str = "") -> list[Json]:
         _webhook("deletion.validate.quorate.dev", VALIDATE, (QUEUE,), ["DELETE"]),
         _pods("pods.validate.quorate.dev", scheduler_name),
     ]
-    mutating = [_webhook("kinds.mutate.quorate.dev", MUTATE, POD_GROUP_KINDS, ["CREATE"])]
+    mutating = [_webhook("kinds.mutate.quorate.dev", MUTATE, POD_GROUP_KINDS, ["CREATE", "UPDATE"])]
     return [
         _configuration("ValidatingWebhookConfiguration", validating, url),
         _configuration("MutatingWebhookConfiguration", mutating, url),

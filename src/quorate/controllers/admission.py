@@ -103,8 +103,14 @@ class Judge:
         return judge(request.object, request.old_object, self._around)
 
 
-def mutate(request: AdmissionRequest) -> Verdict:
-    """What an object leaves open is filled in; only validation refuses."""
+def mutate(judge: Judge, request: AdmissionRequest) -> Verdict:
+    """Fill in what an object leaves open.
+
+    What validation would refuse is refused here already: between the two the API server asks the rules of the
+    schema, which cannot name the group that is at fault. Warnings are left to validation, so that they come once.
+    """
+    if errors := judge(request).errors:
+        return Verdict(errors)
     asked = request.kind
     kind = Kind(asked.group, asked.version, asked.kind, request.resource.resource, bool(request.namespace))
     return Verdict(patch=patch(kind, request.object or {}))
@@ -129,7 +135,7 @@ class Serving:
     """The server until `stop`; its certificate is made and renewed here."""
 
     def __init__(self, judge: Judge, webhook: Webhook, ca_changed: "Trust") -> None:
-        self._server = WebhookServer({VALIDATE: judge, MUTATE: mutate}, webhook.folder)
+        self._server = WebhookServer({VALIDATE: judge, MUTATE: partial(mutate, judge)}, webhook.folder)
         self._webhook = webhook
         self._trust = ca_changed
         self._stopped = asyncio.Event()
