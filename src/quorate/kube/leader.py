@@ -14,7 +14,8 @@ from datetime import UTC, datetime
 
 import msgspec
 
-from quorate.api.meta import Json, ObjectMeta, Wire
+from quorate.api.core import Lease, LeaseSpec
+from quorate.api.meta import Json
 from quorate.kube import metrics
 from quorate.kube.apply import Writer
 from quorate.kube.client import Client
@@ -23,19 +24,6 @@ from quorate.kube.resources import Reader, get
 from quorate.plan import Create, Patch, Plan, Ref
 
 log = logging.getLogger(__name__)
-
-
-class LeaseSpec(Wire):
-    holder_identity: str | None = None
-    lease_duration_seconds: int | None = None
-    acquire_time: str | None = None
-    renew_time: str | None = None
-    lease_transitions: int | None = None
-
-
-class Lease(Wire):
-    metadata: ObjectMeta = msgspec.field(default_factory=ObjectMeta)
-    spec: LeaseSpec = msgspec.field(default_factory=LeaseSpec)
 
 
 READ_LEASE = Reader(Lease)
