@@ -30,3 +30,7 @@ Mapping = Annotated[
     Path | None,
     typer.Option("--grouping-file", help="Groups custom kinds without code; see docs/grouping.md."),
 ]
+PolicyFile = Annotated[
+    Path | None,
+    typer.Option("--policy-file", help="How the scheduler decides; see docs/scheduling.md."),
+]

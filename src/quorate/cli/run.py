@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from quorate.cli.failures import fail, refusals
-from quorate.cli.options import SCHEDULER_NAME, Level, LogLevel, Mapping, Only, SchedulerName
+from quorate.cli.options import SCHEDULER_NAME, Level, LogLevel, Mapping, Only, PolicyFile, SchedulerName
 
 
 def run(  # noqa: PLR0913 - each is an option of the command
@@ -19,6 +19,7 @@ def run(  # noqa: PLR0913 - each is an option of the command
     only: Only = None,
     scheduler_name: SchedulerName = SCHEDULER_NAME,
     grouping_file: Mapping = None,
+    policy_file: PolicyFile = None,
     kind_defaults: Annotated[
         str, typer.Option(help="NAMESPACE/NAME of the ConfigMap with the defaults of kinds.")
     ] = "quorate-system/quorate-kind-defaults",
@@ -39,6 +40,7 @@ def run(  # noqa: PLR0913 - each is an option of the command
     from quorate.api.shipped import NAMESPACE  # noqa: PLC0415 - likewise
     from quorate.api.webhooks import dns_names  # noqa: PLC0415 - likewise
     from quorate.cli.groupers import extensions  # noqa: PLC0415 - likewise
+    from quorate.cli.policies import scheduling  # noqa: PLC0415 - likewise
     from quorate.cli.world import stop_on_signals  # noqa: PLC0415 - likewise
     from quorate.controllers import app, logs  # noqa: PLC0415 - likewise
     from quorate.controllers.admission import Webhook  # noqa: PLC0415 - likewise
@@ -48,7 +50,7 @@ def run(  # noqa: PLR0913 - each is an option of the command
     from quorate.plan import Ref  # noqa: PLC0415 - likewise
 
     logs.set_up(log_level.value)
-    found = extensions(grouping_file)
+    found, decides = extensions(grouping_file), scheduling(policy_file)
     where, _, name = kind_defaults.partition("/")
     if not where or not name:
         raise fail(f"--kind-defaults {kind_defaults}: write NAMESPACE/NAME", status=2)
@@ -59,6 +61,8 @@ def run(  # noqa: PLR0913 - each is an option of the command
         settings = app.Settings(
             only=tuple(only or ()),
             scheduler_name=scheduler_name,
+            policy=decides.policy,
+            usage_half_life=decides.usage_half_life,
             extensions=found,
             kind_defaults=Ref(kind=CONFIG_MAP, namespace=where, name=name),
             lease=Ref(kind=LEASE, namespace=NAMESPACE, name="quorate") if leader_elect else None,

@@ -10,7 +10,7 @@ import typer
 from quorate.api.labels import GPU_RESOURCE
 from quorate.api.quantity import milli
 from quorate.cli.failures import fail, refusals
-from quorate.cli.options import SCHEDULER_NAME, Level, LogLevel, Mapping, Only, SchedulerName
+from quorate.cli.options import SCHEDULER_NAME, Level, LogLevel, Mapping, Only, PolicyFile, SchedulerName
 
 if TYPE_CHECKING:
     from quorate.cli import world
@@ -35,11 +35,13 @@ def up(  # noqa: PLR0913 - each is an option of the command
     only: Only = None,
     scheduler_name: SchedulerName = SCHEDULER_NAME,
     grouping_file: Mapping = None,
+    policy_file: PolicyFile = None,
     log_level: LogLevel = Level.WARNING,
 ) -> None:
     """Start a Kubernetes in this process, with fake GPU nodes and Quorate's controllers on it."""
     from quorate.cli import hooks, world  # noqa: PLC0415 - keeps `quorate --help` fast
     from quorate.cli.groupers import extensions  # noqa: PLC0415 - likewise
+    from quorate.cli.policies import scheduling  # noqa: PLC0415 - likewise
     from quorate.controllers import app, logs  # noqa: PLC0415 - likewise
     from quorate.embedded.collector import relax  # noqa: PLC0415 - likewise
     from quorate.embedded.nodes import ShapeError, node_shapes  # noqa: PLC0415 - likewise
@@ -49,10 +51,13 @@ def up(  # noqa: PLR0913 - each is an option of the command
         shapes = node_shapes(nodes)
     except ShapeError as error:
         raise fail(f"--nodes: {error}", status=2) from error
+    decides = scheduling(policy_file)
     with refusals():
         settings = app.Settings(
             only=tuple(only or ()),
             scheduler_name=scheduler_name,
+            policy=decides.policy,
+            usage_half_life=decides.usage_half_life,
             extensions=extensions(grouping_file),
             webhook=hooks.webhook(kubeconfig),
         )

@@ -11,7 +11,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from quorate.api.core import CONFIG_MAP
+from quorate.api.core import CONFIG_MAP, ConfigMap
 from quorate.api.shipped import NAMESPACE
 from quorate.controllers.admission import Judge, Serving, Trust, Webhook
 from quorate.controllers.granted import Granted
@@ -22,6 +22,7 @@ from quorate.controllers.rbg import RoleBasedGroups
 from quorate.controllers.runtime import Loop
 from quorate.controllers.scheduler import Scheduler
 from quorate.controllers.status import Status
+from quorate.controllers.usage import STORE, UsageStore
 from quorate.controllers.window import Window
 from quorate.grouping.subject import Extensions
 from quorate.grouping.subject import Settings as GroupingSettings
@@ -31,6 +32,7 @@ from quorate.kube.caches import Caches
 from quorate.kube.client import Client
 from quorate.kube.errors import ConfigError
 from quorate.kube.leader import Election, Terms
+from quorate.kube.resources import Scope
 from quorate.plan import Ref
 from quorate.scheduling.policy import Policy
 
@@ -47,6 +49,7 @@ class Settings:
     only: tuple[str, ...] = ()
     scheduler_name: str = "quorate"
     policy: Policy = field(default_factory=Policy)
+    usage_half_life: float | None = None  # seconds; None: shares do not look back
     extensions: Extensions = field(default_factory=Extensions)
     kind_defaults: Ref | None = KIND_DEFAULTS
     window_idle: float = 0.02
@@ -99,12 +102,15 @@ def grouper(bench: Bench) -> list[Part]:
 
 def scheduler(bench: Bench) -> list[Part]:
     settings = bench.settings
+    stored = Scope(kind=STORE.kind, namespace=STORE.namespace, fields=f"metadata.name={STORE.name}")
+    half_life = settings.usage_half_life
     made = Scheduler(
         bench.caches,
         scheduler_name=settings.scheduler_name,
         policy=settings.policy,
         window=Window(idle=settings.window_idle, cap=settings.window_cap),
         granted=bench.granted,
+        usage=None if half_life is None else UsageStore(bench.caches.of(stored, ConfigMap), half_life),
     )
     return [Loop(made, Writer(bench.client, "quorate-scheduler"), workers=1)]
 

@@ -30,6 +30,7 @@ from quorate.controllers.granted import Granted
 from quorate.controllers.holds import Holds
 from quorate.controllers.refused import by_gang, no_longer_refused, refused
 from quorate.controllers.runtime import Step
+from quorate.controllers.usage import UsageStore
 from quorate.controllers.window import Window
 from quorate.kube.caches import Caches
 from quorate.kube.keys import Keys
@@ -81,9 +82,11 @@ class Scheduler:
         policy: Policy,
         window: Window,
         granted: Granted | None = None,
+        usage: UsageStore | None = None,
     ) -> None:
         self.keys: Keys[str] = Keys(self.name)
         self._granted = granted or Granted()
+        self._usage = usage
         self._encoder = Encoder(scheduler_name)
         self._pods = caches.of(Scope(kind=POD), Pod)
         self._groups = {
@@ -103,16 +106,17 @@ class Scheduler:
         await self._window.settle()
         now = time.monotonic()
         self._pods.expire(now)
-        snapshot, held = self._holds.applied(self._encoder.snapshot(time.time()), now)
+        snapshot, held = self._holds.applied(self._snapshot(time.time()), now)
         # a thread, so that watches, leases and health are served while a large cycle is decided
         plan, amounts = await asyncio.to_thread(decided, snapshot, self._policy_at(now))
         self._granted.say(amounts)
         for change in plan.changes:
             self._assume(change, now + ASSUMED_SECONDS)
         told = (*self._tell(snapshot, [*plan.refusals, *held]), *self._problems(snapshot))
+        noted = self._usage.seen(snapshot) if self._usage else ()
         is_waiting = bool(plan.refusals) or bool(np.isfinite(snapshot.gangs.stale_since).any())
         return Step(
-            msgspec.structs.replace(plan, changes=(*plan.changes, *told)),
+            msgspec.structs.replace(plan, changes=(*plan.changes, *told, *noted)),
             after=partial(self._after, is_waiting=is_waiting),
             settles_failures=True,
         )
@@ -123,6 +127,12 @@ class Scheduler:
             return
         self._window.note()
         self.keys.add(CYCLE)
+
+    def _snapshot(self, now: float) -> Snapshot:
+        used = self._usage.due(now) if self._usage else None
+        if used is not None:
+            self._encoder.record_usage(used)
+        return self._encoder.snapshot(now)
 
     def _policy_at(self, now: float) -> Policy:
         if now >= self._no_evictions_until:
