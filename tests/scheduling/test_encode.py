@@ -9,7 +9,7 @@ from quorate.api.podgroup import POD_GROUP, PodGroup, PodGroupSpec, SubGroup
 from quorate.api.podspec import Container, PodSpec, ResourceRequirements
 from quorate.api.queue import QUEUE, Queue, QueueSpec
 from quorate.scheduling.encode import Encoder
-from quorate.scheduling.snapshot import CPU, GPU, MEMORY, NONE, PODS, Snapshot, State
+from quorate.scheduling.snapshot import CPU, GPU, MEMORY, NONE, PODS, Preemptibility, Snapshot, State
 from tests.fakes.clusters import Cluster, Group, moment
 
 
@@ -101,6 +101,24 @@ def test_a_pod_on_a_node_that_vanished_has_no_node() -> None:
 def test_members_stand_in_the_order_of_their_numbers() -> None:
     names = [ref.name for ref in encoder(pod("w-10"), pod("w-2"), pod("w-1")).snapshot(0.0).pods.refs]
     assert names == ["w-1", "w-2", "w-10"]
+
+
+def test_the_labels_of_members_protect_a_gang_whose_spec_says_nothing() -> None:
+    labelled = pod("b", at="n")
+    labelled.metadata.labels = {labels.PREEMPTIBILITY: "semi-preemptible"}
+    made = encoder(pod("a", at="n"), labelled)
+    assert made.snapshot(0.0).gangs.preemptibility.tolist() == [Preemptibility.SEMI]
+    assert made.snapshot(0.0).pods.is_core.tolist() == [True, False]
+    made.update(POD_GROUP, podgroup(min_member=1), podgroup(min_member=1, preemptibility="preemptible"))
+    assert made.snapshot(0.0).gangs.preemptibility.tolist() == [Preemptibility.PREEMPTIBLE]
+
+
+def test_a_priority_class_that_does_not_exist_is_a_problem() -> None:
+    made = encoder()
+    made.update(POD_GROUP, None, podgroup("other", priority_class_name="gone"))
+    (problem,) = made.snapshot(0.0).problems
+    assert (problem.reason, problem.about.name) == ("UnknownPriorityClass", "other")
+    assert problem.message == 'PriorityClass "gone" does not exist: priority 50 is used'
 
 
 def test_a_broken_tree_is_a_problem_and_its_gang_can_not_start() -> None:

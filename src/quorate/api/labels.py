@@ -18,6 +18,9 @@ NODE_POOL = "kai.scheduler/node-pool"
 PRIORITY_CLASS = "priorityClassName"
 PREEMPTIBILITY = "kai.scheduler/preemptibility"
 TASK_PRIORITY = "kai.scheduler/task-priority"
+PREEMPTIBILITY_FROM = (
+    "quorate.dev/preemptibility-from"  # on a PodGroup: where the value in its spec was found
+)
 PREEMPTION_DELAY = "kai.scheduler/preemption-delay"
 STALENESS_GRACE_PERIOD = "kai.scheduler/staleness-grace-period"
 TOPOLOGY = "kai.scheduler/topology"

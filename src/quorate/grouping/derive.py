@@ -42,17 +42,21 @@ class Derived:
 def derive(shape: Shape, pods: tuple[Pod, ...], context: Context) -> Derived:
     warnings: list[str] = []
     first = _FirstPod(pods, warnings)
+    protected = _preemptibility(shape, first, context, warnings)
     return Derived(
         queue=_queue(shape, first, context),
         priority=shape.priority or _priority(shape, first, context, warnings),
-        preemptibility=_preemptibility(shape, first, context, warnings),
+        preemptibility=protected.value,
         preemption_delay=_delay(shape, first, labels.PREEMPTION_DELAY, warnings),
         staleness_grace_period=_delay(shape, first, labels.STALENESS_GRACE_PERIOD, warnings),
         labels={
             **_labels(shape.source, first, context),
             **({labels.COMPOSITE_GROUP: shape.composite} if shape.composite else {}),
         },
-        annotations=_annotations(shape, first),
+        annotations={
+            **_annotations(shape, first),
+            **({labels.PREEMPTIBILITY_FROM: protected.where} if protected.value else {}),
+        },
         warnings=tuple(warnings),
     )
 
@@ -113,7 +117,7 @@ def _priority(shape: Shape, first: _FirstPod, context: Context, warnings: list[s
     return shape.asked_priority or shape.default_priority
 
 
-def _preemptibility(shape: Shape, first: _FirstPod, context: Context, warnings: list[str]) -> str:
+def _preemptibility(shape: Shape, first: _FirstPod, context: Context, warnings: list[str]) -> Claim:
     """What owners ask for, top down, then pods, then the kind's default; empty: the priority decides."""
     claims = [
         Claim(f"label on {owner}", owner.labels.get(labels.PREEMPTIBILITY, ""))
@@ -125,7 +129,7 @@ def _preemptibility(shape: Shape, first: _FirstPod, context: Context, warnings: 
     ]
     resolved = resolve(claims, DEFAULT_PRIORITY)
     warnings.extend(resolved.warnings)
-    return resolved.value if any(claim.where == resolved.source for claim in claims) else ""
+    return next((claim for claim in claims if claim.where == resolved.source), Claim("priority", ""))
 
 
 def _delay(shape: Shape, first: _FirstPod, key: str, warnings: list[str]) -> str:

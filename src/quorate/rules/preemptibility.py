@@ -4,12 +4,12 @@ Precedence, first valid one wins: `spec.preemptibility`, the label on the top ow
 top down, the label on the pod, the default of the kind, and at last the priority: below 100 is preemptible.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from enum import StrEnum
 from typing import NamedTuple
 
-from quorate.api.core import Pod, PriorityClass
-from quorate.api.labels import PREEMPTIBILITY
+from quorate.api.core import PriorityClass
+from quorate.api.labels import PREEMPTIBILITY, PREEMPTIBILITY_FROM
 from quorate.api.podgroup import PodGroup
 
 PREEMPTIBLE_BELOW = 100
@@ -69,18 +69,16 @@ def priority_of(class_name: str, classes: Mapping[str, PriorityClass]) -> Priori
     return Priority(value, f'PriorityClass "{class_name}" does not exist: priority {value} is used')
 
 
-def of_podgroup(podgroup: PodGroup, pods: Sequence[Pod], classes: Mapping[str, PriorityClass]) -> Resolved:
-    """For a PodGroup as it stands: what the grouper found on owners is in its spec and labels already."""
-    priority = priority_of(podgroup.spec.priority_class_name, classes)
-    by_name = sorted(pods, key=lambda pod: pod.metadata.name)
-    labelled = next((pod for pod in by_name if pod.metadata.label(PREEMPTIBILITY)), None)
-    claims = [
-        Claim("spec.preemptibility", podgroup.spec.preemptibility),
-        Claim("label on the PodGroup", podgroup.metadata.label(PREEMPTIBILITY)),
-    ]
-    if labelled is not None:
-        claims.append(
-            Claim(f"label on Pod {labelled.metadata.name}", labelled.metadata.label(PREEMPTIBILITY))
-        )
-    found = resolve(claims, priority.value)
-    return found._replace(warnings=(*found.warnings, priority.warning)) if priority.warning else found
+def of_podgroup(podgroup: PodGroup, said: Iterable[tuple[str, str]], priority: int) -> Resolved:
+    """For a PodGroup as it stands; `said` are names of its pods with what their labels say.
+
+    What the grouper found on owners is in the spec already, with an annotation that tells where it was.
+    """
+    name, label = min((one for one in said if one[1]), default=("", ""))
+    meta, value = podgroup.metadata, podgroup.spec.preemptibility
+    claims = (
+        Claim(meta.annotation(PREEMPTIBILITY_FROM) or "spec.preemptibility", value),
+        Claim("label on the PodGroup", meta.label(PREEMPTIBILITY)),
+        Claim(f"label on Pod {name}", label),
+    )
+    return resolve(claims, priority)

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from quorate.api import timestamps
 from quorate.api.core import Pod, PriorityClass
+from quorate.api.labels import PREEMPTIBILITY
 from quorate.api.meta import Condition, Kind
 from quorate.api.podgroup import (
     PodGroup,
@@ -19,7 +20,7 @@ from quorate.api.podgroup import (
 from quorate.plan import SetStatus
 from quorate.rules.conditions import find, is_true, transitioned
 from quorate.rules.membership import ACTIVE, MemberState, stray_text
-from quorate.rules.preemptibility import Preemptibility, Resolved, of_podgroup
+from quorate.rules.preemptibility import Preemptibility, Resolved, of_podgroup, priority_of
 from quorate.rules.statuschange import status_change
 from quorate.rules.tree import ROOT, Tree, TreeError, build, core, satisfied
 from quorate.rules.validity import validate
@@ -50,7 +51,9 @@ def status_of(
     holds = satisfied(tree, active)
     refused = podgroup.status.scheduling_conditions if found.count(MemberState.PENDING) else None
     phase = life(podgroup, tree, found, holds=holds[ROOT], now=now)
-    resolved = of_podgroup(podgroup, pods, classes)
+    said = ((pod.metadata.name, pod.metadata.label(PREEMPTIBILITY)) for pod in pods)
+    priority = priority_of(podgroup.spec.priority_class_name, classes)
+    resolved = of_podgroup(podgroup, said, priority.value)
     short = "" if holds[ROOT] else shortfall(tree, active, holds)
     conditions = _conditions(podgroup, tree, found, short, refused)
     return PodGroupStatus(

@@ -41,6 +41,7 @@ class Member(msgspec.Struct, frozen=True, gc=False):
     state: State
     nominated: int  # slot
     announcer: str = ""  # the pod that announced it, which does not exist itself yet
+    preemptibility: str = ""  # what its label asks for
 
 
 class Frame(msgspec.Struct, frozen=True):
@@ -52,8 +53,8 @@ class Frame(msgspec.Struct, frozen=True):
     rows: dict[str, int]  # of the groups
     table: Ints  # [groups, columns], without what members bring
     queue: str
-    whole: tuple[float, ...]  # as in `WHOLE_COLUMNS`
-    is_semi: bool
+    priority: int
+    whole: tuple[float, ...]  # as in `WHOLE_COLUMNS`, from `is_held_back` on
     composite: tuple[str, str] | None
     problems: tuple[Problem, ...]
 
@@ -110,7 +111,9 @@ def frame_of(
     problems: list[Problem] = []
     tree = _tree(podgroup, about, problems)
     rows = {name: row for row, name in enumerate(tree.groups)}
-    preemptibility, priority = _protection(podgroup, classes)
+    priority = rules.priority_of(podgroup.spec.priority_class_name, classes)
+    if priority.warning:
+        problems.append(Problem(about, "UnknownPriorityClass", priority.warning))
     marks_pods = podgroup.spec.mark_unschedulable is not False
     table = _group_rows(tree, rows, _constraints(podgroup, tree, topologies, about, problems))
     times = _times(podgroup, about, problems)
@@ -121,8 +124,8 @@ def frame_of(
         rows=rows,
         table=table,
         queue=podgroup.spec.queue or podgroup.metadata.label(labels.QUEUE),
-        whole=(priority, preemptibility, _is_held_back(podgroup), marks_pods, *times),
-        is_semi=preemptibility is Preemptibility.SEMI,
+        priority=priority.value,
+        whole=(_is_held_back(podgroup), marks_pods, *times),
         composite=_composite(podgroup),
         problems=tuple(problems),
     )
@@ -130,17 +133,19 @@ def frame_of(
 
 def block_of(frame: Frame, members: Iterable[Member]) -> Block:
     """The rows of a gang with the members it has now."""
+    members = sorted(members, key=attrgetter("order"))
     tree, rows = frame.tree, frame.rows
     leaves: dict[str, list[Member]] = {group.name: [] for group in tree.leaves}
     strays: list[Problem] = []
-    for one in sorted(members, key=attrgetter("order")):
+    for one in members:
         name = trees.ROOT if tree.root.is_leaf else one.group
         if name in leaves:
             leaves[name].append(one)
         else:
             strays.append(_stray(one, frame.podgroup, tree))
     active = {name: sum(one.state in ACTIVE for one in found) for name, found in leaves.items()}
-    core = trees.core(tree, active) if frame.is_semi else {}
+    protection = _protection(frame, members)
+    core = trees.core(tree, active) if protection is Preemptibility.SEMI else {}
     pods, refs = _pod_rows(leaves, rows, core)
     return Block(
         ref=frame.ref,
@@ -149,7 +154,7 @@ def block_of(frame: Frame, members: Iterable[Member]) -> Block:
         pods=pods,
         refs=refs,
         queue=frame.queue,
-        whole=frame.whole,
+        whole=(frame.priority, protection, *frame.whole),
         composite=frame.composite,
         problems=(*frame.problems, *strays),
     )
@@ -266,10 +271,9 @@ def label_levels(podgroup: PodGroup) -> set[str]:
     return named - {""}
 
 
-def _protection(podgroup: PodGroup, classes: Mapping[str, PriorityClass]) -> tuple[Preemptibility, int]:
-    priority = rules.priority_of(podgroup.spec.priority_class_name, classes).value
-    claim = rules.Claim("spec.preemptibility", podgroup.spec.preemptibility)
-    return PREEMPTIBILITIES[rules.resolve([claim], priority).value], priority
+def _protection(frame: Frame, members: Iterable[Member]) -> Preemptibility:
+    said = ((one.ref.name, one.preemptibility) for one in members)
+    return PREEMPTIBILITIES[rules.of_podgroup(frame.podgroup, said, frame.priority).value]
 
 
 def _is_held_back(podgroup: PodGroup) -> bool:

@@ -120,6 +120,7 @@ def entry_of(
         slot=slot(node) if node else NONE,
         state=state,
         nominated=slot(nominated) if nominated and not node else NONE,
+        preemptibility=pod.metadata.label(labels.PREEMPTIBILITY),
     )
     return Entry(pod, gang, node, member)
 
