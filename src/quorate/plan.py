@@ -41,6 +41,9 @@ class Bind(Value, frozen=True, tag_field="change", tag=True):
     node: str
     annotations: dict[str, str] = {}
 
+    def __str__(self) -> str:
+        return f"bind {self.pod} to {self.node}"
+
 
 class Evict(Value, frozen=True, tag_field="change", tag=True):
     """Ask for the removal of a pod through the Eviction API, so that disruption budgets hold."""
@@ -50,6 +53,9 @@ class Evict(Value, frozen=True, tag_field="change", tag=True):
     message: str
     grace_seconds: int | None = None
 
+    def __str__(self) -> str:
+        return f"evict {self.pod}"
+
 
 class Create(Value, frozen=True, tag_field="change", tag=True):
     """Create an object with a name of ours; an existing object of that name is a conflict, not a success."""
@@ -57,12 +63,18 @@ class Create(Value, frozen=True, tag_field="change", tag=True):
     target: Ref
     body: Json
 
+    def __str__(self) -> str:
+        return f"create {self.target}"
+
 
 class Apply(Value, frozen=True, tag_field="change", tag=True):
     """Own the given fields of an object by server-side apply, creating the object if it is missing."""
 
     target: Ref
     body: Json
+
+    def __str__(self) -> str:
+        return f"apply {self.target}"
 
 
 class Patch(Value, frozen=True, tag_field="change", tag=True):
@@ -72,6 +84,9 @@ class Patch(Value, frozen=True, tag_field="change", tag=True):
     body: Json
     subresource: str = ""
 
+    def __str__(self) -> str:
+        return f"patch {self.target}"
+
 
 class SetStatus(Value, frozen=True, tag_field="change", tag=True):
     """Set the given fields of `status` by JSON merge patch."""
@@ -79,11 +94,17 @@ class SetStatus(Value, frozen=True, tag_field="change", tag=True):
     target: Ref
     status: Json
 
+    def __str__(self) -> str:
+        return f"set the status of {self.target}"
+
 
 class Delete(Value, frozen=True, tag_field="change", tag=True):
     target: Ref
     propagation: str = "Background"
     grace_seconds: int | None = None
+
+    def __str__(self) -> str:
+        return f"delete {self.target}"
 
 
 class Emit(Value, frozen=True, tag_field="change", tag=True):
@@ -93,6 +114,9 @@ class Emit(Value, frozen=True, tag_field="change", tag=True):
     type: EventType
     reason: str
     message: str
+
+    def __str__(self) -> str:
+        return f"say {self.reason} of {self.about}"
 
 
 Change = Bind | Evict | Create | Apply | Patch | SetStatus | Delete | Emit

@@ -2,9 +2,11 @@
 
 import os
 import socket
+import sqlite3
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -51,6 +53,24 @@ def test_a_data_directory_that_is_damaged_is_refused_and_left_alone(quorate: Quo
     assert (tmp_path / FILE).read_text() == "not a database, whatever its name says"
 
 
+def test_a_disk_that_is_full_from_the_start_is_named(
+    quorate: Quorate, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    connect = sqlite3.connect
+
+    def on_a_small_disk(*arguments: Any, **options: Any) -> sqlite3.Connection:
+        database: sqlite3.Connection = connect(*arguments, **options)
+        database.execute("PRAGMA max_page_count = 8")
+        return database
+
+    monkeypatch.setattr(sqlite3, "connect", on_a_small_disk)
+    where = ("--data-dir", str(tmp_path / "data"), "--kubeconfig", str(tmp_path / "kubeconfig"))
+    ended = quorate("up", "--port", "0", *where, *NODE)
+    assert ended.status == 3
+    assert ended.line.startswith("quorate: the cluster cannot be set up: the disk that holds ")
+    assert ended.line.endswith("is full; free space on it, writes are then taken again")
+
+
 def test_a_kubeconfig_that_can_not_be_written_is_named(quorate: Quorate, tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     where = str(tmp_path / "file" / "kubeconfig")
@@ -81,7 +101,7 @@ def test_an_unknown_controller_is_refused_with_the_known_ones(
 ) -> None:
     (tmp_path / "kubeconfig").write_text(KUBECONFIG)
     ended = quorate(command, "--only", "barber", "--kubeconfig", str(tmp_path / "kubeconfig"))
-    assert ended.status == 3
+    assert ended.status == 2
     assert ended.line.startswith("quorate: no controller 'barber'; there are grouper, scheduler, ")
 
 
@@ -115,7 +135,28 @@ def test_a_kubeconfig_that_makes_no_sense_is_refused(
 def test_a_port_that_does_not_exist_is_a_wrong_command_line(quorate: Quorate) -> None:
     ended = quorate("up", "--port", "99999")
     assert ended.status == 2
-    assert "--port" in ended.err
+    assert ended.line.startswith("quorate: Invalid value for '--port': ")
+    assert ended.line.endswith("; see quorate up --help")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "line"),
+    [
+        (("lint",), "quorate: Missing option '--filename' / '-f'; see quorate lint --help"),
+        (("fly",), "quorate: No such command 'fly'; see quorate --help"),
+        (("rollout",), "quorate: Missing command; see quorate rollout --help"),
+    ],
+)
+def test_a_wrong_command_line_is_one_line(quorate: Quorate, arguments: tuple[str, ...], line: str) -> None:
+    ended = quorate(*arguments)
+    assert ended.status == 2
+    assert ended.line == line
+
+
+def test_without_a_command_the_commands_are_shown(quorate: Quorate) -> None:
+    ended = quorate()
+    assert ended.status == 0
+    assert "Commands" in ended.out
 
 
 def test_a_reader_that_has_seen_enough_ends_the_command_quietly() -> None:

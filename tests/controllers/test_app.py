@@ -8,7 +8,6 @@ import pytest
 
 from quorate.api.core import LEASE, POD
 from quorate.controllers import app
-from quorate.kube.errors import ConfigError
 from quorate.kube.leader import Terms
 from quorate.plan import Delete, Plan, Ref
 from tests.fakes.eventually import eventually
@@ -125,5 +124,5 @@ def test_the_grouper_alone_groups_and_binds_nothing(tmp_path: Path) -> None:
 
 def test_an_unknown_controller_is_refused_with_the_known_ones() -> None:
     known = ", ".join(app.CONTROLLERS)
-    with pytest.raises(ConfigError, match=f"no controller 'scheduller'; there are {known}"):
+    with pytest.raises(app.SettingsError, match=f"no controller 'scheduller'; there are {known}"):
         app.Settings(only=("scheduller",))

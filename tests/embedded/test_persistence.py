@@ -165,7 +165,7 @@ def test_another_format_is_refused(tmp_path: Path) -> None:
 def test_a_data_directory_that_is_a_file_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "file"
     path.write_text("x")
-    with pytest.raises(DataDirectoryError, match="cannot use the data directory"):
+    with pytest.raises(DataDirectoryError, match="is a file; give a directory"):
         opened(path)
 
 

@@ -4,11 +4,11 @@ import sys
 from collections.abc import Iterable
 from pathlib import Path
 
-import typer
 import yaml
 
 from quorate.api.kinds import kind_of
 from quorate.api.meta import Json
+from quorate.api.yamltext import fault
 from quorate.cli.failures import fail
 from quorate.plan import Apply, Ref
 
@@ -49,8 +49,12 @@ def _documents(file: Path) -> list[Json]:
         documents = [document for document in yaml.load_all(text, Loader=yaml.CSafeLoader) if document]
     except FileNotFoundError as error:
         raise fail(f"{file}: no such file") from error
-    except (yaml.YAMLError, UnicodeDecodeError) as error:
-        raise fail(f"{file} is not YAML: {error}", status=1) from error
+    except IsADirectoryError as error:
+        raise fail(f"{file}: a folder stands among the manifests", remedy="name the files in it") from error
+    except UnicodeDecodeError as error:
+        raise fail(f"{file} is not text in UTF-8: {error.reason} at byte {error.start}", status=1) from error
+    except yaml.YAMLError as error:
+        raise fail(f"{file} is not YAML: {fault(error)}", status=1) from error
     for number, document in enumerate(documents, start=1):
         if not isinstance(document, dict):
             raise fail(f"{file}: document {number} is not an object", status=1)
@@ -59,13 +63,13 @@ def _documents(file: Path) -> list[Json]:
 
 def _change(document: Json, namespace: str) -> Apply:
     kind = kind_of(document)
-    name = document.get("metadata", {}).get("name", "")
-    if kind is None or not name:
-        raise _unknown(document)
-    where = document["metadata"].get("namespace", namespace) if kind.namespaced else ""
+    given = document.get("metadata")
+    metadata = given if isinstance(given, dict) else {}
+    name = metadata.get("name")
+    if kind is None:
+        what = f"{document.get('apiVersion', '?')} {document.get('kind', '?')}"
+        raise fail(f"cannot apply {what}: Quorate does not know this kind", remedy="apply it with kubectl")
+    if not name:
+        raise fail(f"cannot apply a {kind.kind} without metadata.name", remedy="give it a name")
+    where = metadata.get("namespace", namespace) if kind.namespaced else ""
     return Apply(target=Ref(kind=kind, name=name, namespace=where), body=document)
-
-
-def _unknown(document: Json) -> typer.Exit:
-    what = f"{document.get('apiVersion', '?')} {document.get('kind', '?')}"
-    return fail(f"cannot apply {what}", remedy="metadata.name must be set and the kind one Quorate knows")

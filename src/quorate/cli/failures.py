@@ -36,7 +36,9 @@ _REMEDIES = {
 @contextmanager
 def refusals() -> Iterator[None]:
     """What starting a cluster or reaching one may fail with; the text of each has the cause and the remedy."""
-    from quorate.embedded.persistence import DataDirectoryError  # noqa: PLC0415 - keeps other commands fast
+    from quorate.controllers.app import SettingsError  # noqa: PLC0415 - keeps other commands fast
+    from quorate.embedded.errors import ApiError  # noqa: PLC0415 - likewise
+    from quorate.embedded.persistence import DataDirectoryError  # noqa: PLC0415 - likewise
     from quorate.embedded.server import AddressError  # noqa: PLC0415 - likewise
     from quorate.kube.errors import KubeError  # noqa: PLC0415 - likewise
 
@@ -44,13 +46,24 @@ def refusals() -> Iterator[None]:
         yield
     except (AddressError, DataDirectoryError, KubeError) as error:
         raise fail(str(error)) from error
+    except SettingsError as error:
+        raise fail(str(error), status=2) from error
+    except ApiError as error:
+        raise fail(f"the cluster cannot be set up: {error}") from error
 
 
 @contextmanager
 def as_one_line() -> Iterator[None]:
-    """Operating system errors that reach the command line are about a path the user gave, not tracebacks."""
+    """What the command line itself gets wrong, and operating system errors, which are about a path given."""
     try:
         yield
+    except typer.Abort:
+        sys.exit(130)  # Ctrl-C before anybody listened for it
+    except typer.TyperException as error:
+        context = getattr(error, "ctx", None)
+        command = context.command_path if context is not None else "quorate"
+        fail(error.format_message().rstrip("."), remedy=f"see {command} --help")
+        sys.exit(error.exit_code)
     except BrokenPipeError:
         # whoever read the output has seen enough; the interpreter must not flush into the pipe again
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -61,5 +74,3 @@ def as_one_line() -> Iterator[None]:
         where = f" {error.filename}" if error.filename else ""
         fail(f"{error.strerror}:{where}", remedy=_REMEDIES.get(error.errno or 0, "choose another path"))
         sys.exit(UNABLE)
-    except KeyboardInterrupt:
-        sys.exit(130)

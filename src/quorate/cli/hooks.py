@@ -1,6 +1,7 @@
 """Admission on the embedded cluster: its certificate, its port, and the configurations that lead there.
 
-They are written before anybody serves, so that a cluster that is started again on old data asks the new port.
+They are written before anybody serves. Those of an earlier process on the same data lead to a port where nobody
+listens, and would refuse what a starting cluster writes: they go first.
 """
 
 import base64
@@ -15,9 +16,10 @@ from quorate.kube.apply import Writer
 from quorate.kube.auth import Connection
 from quorate.kube.certificates import Files, ensure, utc_now
 from quorate.kube.client import Client
-from quorate.plan import Apply, Change, Delete, Plan, Ref
+from quorate.plan import Apply, Plan, Ref
 
 HOST = "127.0.0.1"
+LEFTOVERS = tuple(Ref(kind=kind, name=NAME) for kind in CONFIGURATIONS)
 
 
 def webhook(kubeconfig: Path) -> Webhook:
@@ -28,25 +30,18 @@ def webhook(kubeconfig: Path) -> Webhook:
 
 
 async def install(connection: Connection, settings: Settings | None) -> None:
-    """Lead the API server to the webhook of these settings; without admission to nobody."""
+    """Lead the API server to the webhook of these settings; without admission there is none."""
     if settings is None or settings.webhook is None or "admission" not in settings.chosen:
-        await _write(connection, [Delete(target=Ref(kind=kind, name=NAME)) for kind in CONFIGURATIONS])
         return
     served = settings.webhook
     ensure(served.folder, served.names, utc_now())
     bodies = configurations(settings.scheduler_name, f"https://localhost:{served.port}")
-    await _write(
-        connection,
-        [
-            Apply(target=Ref(kind=kind, name=NAME), body=_trusting(body, served.folder))
-            for kind, body in zip(CONFIGURATIONS, bodies, strict=True)
-        ],
+    changes = tuple(
+        Apply(target=Ref(kind=kind, name=NAME), body=_trusting(body, served.folder))
+        for kind, body in zip(CONFIGURATIONS, bodies, strict=True)
     )
-
-
-async def _write(connection: Connection, changes: list[Change]) -> None:
     async with Client(connection) as client:
-        await Writer(client, "quorate-up").write(Plan(changes=tuple(changes)))
+        await Writer(client, "quorate-up").write(Plan(changes=changes))
 
 
 def _trusting(configuration: Json, files: Files) -> Json:

@@ -3,6 +3,8 @@
 Expected failures leave as one line on standard error and a sensible exit status (see `failures.py`).
 """
 
+import sys
+
 import typer
 
 from quorate.cli import convert, demo, failures, group, lint, manifests, rollout, run, up
@@ -10,7 +12,6 @@ from quorate.cli import convert, demo, failures, group, lint, manifests, rollout
 app = typer.Typer(
     name="quorate",
     help="Hierarchical elastic gang scheduling for AI workloads on Kubernetes.",
-    no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
 )
@@ -34,5 +35,6 @@ def version() -> None:
 
 
 def main(arguments: list[str] | None = None) -> None:
+    given = sys.argv[1:] if arguments is None else arguments
     with failures.as_one_line():
-        app(arguments)
+        sys.exit(app(given or ["--help"], prog_name="quorate", standalone_mode=False))

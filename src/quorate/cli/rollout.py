@@ -11,7 +11,7 @@ from quorate.cli.failures import fail
 if TYPE_CHECKING:
     from quorate.cli.rollouts import Target
 
-app = typer.Typer(help="Watch, look back on, undo, pause and resume rollouts.", no_args_is_help=True)
+app = typer.Typer(help="Watch, look back on, undo, pause and resume rollouts.")
 
 What = Annotated[str, typer.Argument(metavar="KIND/NAME", help="As in lws/web.")]
 Namespace = Annotated[str, typer.Option("--namespace", "-n", help="Else that of the kubeconfig.")]

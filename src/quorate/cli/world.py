@@ -46,6 +46,7 @@ async def started(plan: Plan) -> AsyncIterator[World]:
     settings = Settings(
         nodes=plan.nodes,
         manifests=(*crds(), *objects()),
+        leftovers=hooks.LEFTOVERS,
         host=plan.host,
         port=plan.port,
         data_directory=plan.data_directory,

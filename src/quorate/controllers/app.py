@@ -30,7 +30,6 @@ from quorate.kube.apply import Writer
 from quorate.kube.auth import Connection
 from quorate.kube.caches import Caches
 from quorate.kube.client import Client
-from quorate.kube.errors import ConfigError
 from quorate.kube.leader import Election, Terms
 from quorate.kube.resources import Scope
 from quorate.plan import Ref
@@ -40,6 +39,10 @@ from quorate.scheduling.policy import Policy
 KIND_DEFAULTS = Ref(kind=CONFIG_MAP, namespace=NAMESPACE, name="quorate-kind-defaults")
 # a step that has begun may finish; what is not written by then is planned again by the next process
 GRACE_SECONDS = 10.0
+
+
+class SettingsError(ValueError):
+    """Settings that name what there is not; the text names what there is."""
 
 
 @dataclass(frozen=True)
@@ -63,9 +66,11 @@ class Settings:
     def __post_init__(self) -> None:
         for name in self.only:
             if name not in CONTROLLERS:
-                raise ConfigError(f"no controller {name!r}; there are {', '.join(CONTROLLERS)}")
+                raise SettingsError(f"no controller {name!r}; there are {', '.join(CONTROLLERS)}")
         if "admission" in self.only and self.webhook is None:
-            raise ConfigError("admission needs a webhook: say where to serve and which names it is called by")
+            raise SettingsError(
+                "admission needs a webhook: say where to serve and which names it is called by"
+            )
 
     @property
     def chosen(self) -> tuple[str, ...]:

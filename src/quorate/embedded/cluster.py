@@ -29,6 +29,7 @@ from quorate.embedded.registry import Registry
 from quorate.embedded.server import HttpServer
 from quorate.embedded.store import Key, Store
 from quorate.embedded.tokens import AUDIENCE, Authenticator
+from quorate.plan import Ref
 
 ADMIN = "quorate-admin"
 _TOKEN_SECONDS = 10 * 365 * 86_400
@@ -36,10 +37,15 @@ _TOKEN_SECONDS = 10 * 365 * 86_400
 
 @dataclass(frozen=True)
 class Settings:
-    """`manifests` are objects that every cluster of this kind has from the start."""
+    """`manifests` are objects that every cluster of this kind has from the start.
+
+    `leftovers` are those that only made sense while the process ran that wrote them: they are gone before
+    anything is written to the data that it left behind.
+    """
 
     nodes: tuple[NodeShape, ...] = ()
     manifests: tuple[Json, ...] = ()
+    leftovers: tuple[Ref, ...] = ()
     host: str = "127.0.0.1"
     port: int = 0
     data_directory: Path | None = None
@@ -94,8 +100,11 @@ async def running(settings: Settings) -> AsyncIterator[Cluster]:
         server = HttpServer(api)
         await server.start(settings.host, settings.port, authority.server_context([settings.host]))
         stack.push_async_callback(server.stop)
+        writer = Writer(api, Recorder(clock), "bootstrap")
+        for leftover in settings.leftovers:
+            await writer.delete(leftover)
         await stack.enter_async_context(_working(builtins))
-        await _fill(Writer(api, Recorder(clock), "bootstrap"), api, settings)
+        await _fill(writer, api, settings)
         yield Cluster(f"https://{settings.host}:{server.port}", api, builtins, authority)
 
 

@@ -68,8 +68,15 @@ class Journal:
         self._database = self._thread.submit(_opened, directory).result()
         objects, revision = self._thread.submit(_saved, self._database, self._path).result()
         store.restore(objects, revision + _LEAP)
-        self._thread.submit(_write_group, self._database, [], store.revision).result()
+        self._begin()
         store.on_event(self._take)
+
+    def _begin(self) -> None:
+        """Put the first revision of this start on disk, which also tells whether the disk takes writes."""
+        try:
+            self._thread.submit(_write_group, self._database, [], self._store.revision).result()
+        except sqlite3.Error as error:
+            raise DataDirectoryError(_cause(error, self._path)) from error
 
     def _take(self, event: Event) -> None:
         raw = None if event.type == "DELETED" else event.entry.raw
@@ -149,6 +156,8 @@ def _settle(acknowledged: asyncio.Future[None] | None, refusal: str) -> None:
 
 def _opened(directory: Path) -> sqlite3.Connection:
     path = directory / FILE
+    if directory.exists() and not directory.is_dir():
+        raise DataDirectoryError(f"the data directory {directory} is a file; give a directory")
     try:
         directory.mkdir(parents=True, exist_ok=True)
         is_new = not path.exists()
@@ -222,7 +231,7 @@ def _cause(error: sqlite3.Error, path: Path) -> str:
     if "locked" in text:
         return f"{path} is in use by another server; stop that one or give another data directory"
     if "full" in text:
-        return f"the disk that holds {path} is full; free space on it, the server then goes on by itself"
+        return f"the disk that holds {path} is full; free space on it, writes are then taken again"
     if "not a database" in text or "malformed" in text:
         return _damaged(path, text)
     return f"cannot write {path}: {text}; check that it is writable, the server tries again every second"

@@ -10,6 +10,7 @@ import msgspec
 import yaml
 
 from quorate.api.meta import Part
+from quorate.api.yamltext import fault
 from quorate.grouping.kinds.mapped import Groups, Mapped, Paths
 from quorate.grouping.paths import Path, PathError, parse
 from quorate.grouping.subject import Extensions, Rules
@@ -51,7 +52,7 @@ def parse_mapping(text: str) -> Extensions:
         tree = yaml.load(text, Loader=yaml.CSafeLoader)
         file = msgspec.convert({} if tree is None else tree, FileText)
     except yaml.YAMLError as error:
-        raise MappingError(f"this is not YAML: {error}") from error
+        raise MappingError(f"this is not YAML: {fault(error)}") from error
     except msgspec.ValidationError as error:
         what, _, where = str(error).partition(" - at `$")
         raise MappingError(f"{where.strip('`.') or 'the file'}: {what}") from error

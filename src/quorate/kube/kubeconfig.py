@@ -16,6 +16,7 @@ import msgspec
 import yaml
 
 from quorate.api.meta import Wire
+from quorate.api.yamltext import fault
 from quorate.kube.auth import (
     SERVICE_ACCOUNT,
     Connection,
@@ -150,7 +151,7 @@ def read(path: Path) -> Mapping[str, Any]:
     except (OSError, UnicodeDecodeError) as error:
         raise ConfigError(f"kubeconfig {path} cannot be read: {error}") from error
     except yaml.YAMLError as error:
-        raise ConfigError(f"kubeconfig {path} is not YAML: {' '.join(str(error).split())}") from error
+        raise ConfigError(f"kubeconfig {path} is not YAML: {fault(error)}") from error
     if tree is None:
         return {}
     if not isinstance(tree, dict):

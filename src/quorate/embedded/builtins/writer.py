@@ -13,6 +13,7 @@ from quorate.embedded.apiserver import ApiServer
 from quorate.embedded.builtins.recorder import Recorder
 from quorate.embedded.errors import ApiError
 from quorate.embedded.options import DeleteOptions, Options, Propagation, User
+from quorate.embedded.store import Key
 from quorate.embedded.updating import Target
 from quorate.plan import Change, Create, Delete, Emit, Patch, Ref
 from quorate.workloads.builtin import kinds, outcome
@@ -88,7 +89,11 @@ class Writer:
         return await self._api.create(resource, body["metadata"].get("namespace", ""), whole, self._options)
 
     async def ensure(self, kind: Kind, body: Json) -> None:
-        """Create the object unless one of its name exists."""
+        """Create the object unless one of its name exists; then nobody is asked, webhooks included."""
+        metadata = body["metadata"]
+        key = Key(kind.group, kind.plural, metadata.get("namespace", ""), metadata["name"])
+        if self._api.store.get(key) is not None:
+            return
         try:
             await self.create(kind, body)
         except ApiError as error:
