@@ -65,6 +65,7 @@ def test_what_cannot_be_done_is_said() -> None:
         {"name": "b", "customComponentsPattern": {"components": []}},
         role("c", replicas=200_000),
         role("d", rolloutStrategy={"rollingUpdate": {"type": "InPlaceOnly"}}),
+        role("e", annotations={"rbg.workloads.x-k8s.io/role-workload-type": "apps/v1/Deployment"}),
     ]
     found = review(group(roles))
     assert [fault.field for fault in found.errors] == [
@@ -72,8 +73,10 @@ def test_what_cannot_be_done_is_said() -> None:
         "spec.roles[1].customComponentsPattern",
         "spec.roles[2].replicas",
     ]
-    (warning,) = found.warnings
-    assert warning.message == 'role "d": pods are made again, not updated in place'
+    assert [fault.message.partition(":")[2] for fault in found.warnings] == [
+        " pods are made again, not updated in place",
+        " rbg.workloads.x-k8s.io/role-workload-type has no effect, a LeaderWorkerSet runs every role",
+    ]
 
 
 def test_templates_are_found_by_name() -> None:

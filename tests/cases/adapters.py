@@ -66,9 +66,10 @@ TABLE: tuple[tuple[str, str, str, str, str], ...] = (
     ("rbg", "dependency_order", ANY, "rbg_roles", "order of components"),
     ("rbg", "restart_policy", ANY, "rbg_roles", "restarts of instances"),
     ("rbg", "discovery", ANY, "rbg_roles", "discovery"),
-    ("rbg", "gang_podgroup", ANY, "rbg_roles", "gangs of whole groups"),
+    ("rbg", "gang_podgroup", ANY, "rbg_gangs", "gangs of whole groups"),
     ("rbg", "rollout_arithmetic", ANY, "rbg_roles", "arithmetic of rollouts"),
-    ("rbg", "instance_rollout", ANY, "rbg_roles", "rollout of instances"),
+    ("rbg", "instance_rollout", "max_unavailable", "rbg_roles", "arithmetic of rollouts"),
+    ("rbg", "instance_rollout", ANY, "rbg_rollout", "rollout of instances"),
     ("rbg", "validation", ANY, "rbg_roles", "what roles default to"),
 )
 

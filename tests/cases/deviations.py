@@ -144,6 +144,18 @@ def _runs_on_another_kind(m: Mismatch) -> bool:
     return bool(m.expected.get("kind") != "LeaderWorkerSet")
 
 
+def _is_paused(mismatch: Mismatch) -> bool:
+    given = mismatch.case["input"]
+    known = {given["currentRevision"], given["updateRevision"]}
+    return bool(given["paused"]) and any(one["revision"] not in known for one in given["instances"])
+
+
+def _was_behind(mismatch: Mismatch) -> bool:
+    given = mismatch.case["input"]
+    before = given.get("priorUpdateRevision"), given.get("priorUpdatedReplicas")
+    return mismatch.got["advance"] and before != (given["updateRevision"], given["replicas"])
+
+
 def _leader_has_number(m: Mismatch) -> bool:
     leader: str = m.got["name"]
     return bool(m.expected == {"name": f"{leader}-0"})
@@ -192,6 +204,16 @@ ROLE_RULES: dict[str, tuple[Rule, ...]] = {
     ),
     "rbg_validate_workload_types_switch_off": (
         Rule("no types", "no annotation chooses another engine, so none is refused", lambda m: m.got["ok"]),
+    ),
+    "rbg_surge_window": (
+        Rule(
+            "paused is paused",
+            "while paused every instance stays, also one of a revision in between",
+            _is_paused,
+        ),
+    ),
+    "rbg_advance_current_revision": (
+        Rule("no memory", "what exists says that a rollout is over, whatever was noted before", _was_behind),
     ),
     "rbg_pod_name": (Rule("names of leaders", "a leader is named after its instance", _leader_has_number),),
 }

@@ -4,12 +4,13 @@ from typing import Any
 
 import msgspec
 
+from quorate.api import labels
 from quorate.api.lws import LEADER_WORKER_SET
 from quorate.api.rbg import Role, ServicePort
 from quorate.workloads.backoff import Backoff
 from quorate.workloads.lws.names import Place, pod_name
 from quorate.workloads.lws.rollout import Extent, GroupState, Pace, advance, ready_tail
-from quorate.workloads.rbg import amounts, componentorder, environment, gang, names, restart
+from quorate.workloads.rbg import amounts, componentorder, environment, names, restart
 from tests.cases.deviations import Mismatch, explain
 from tests.cases.outcome import Outcome, deviating, failed, passed, unsupported
 
@@ -20,7 +21,7 @@ def run(case: Json, file: Json) -> Outcome:
     del file
     operation = OPERATIONS.get(case["op"])
     if operation is None:
-        return unsupported(FEATURES.get(case["op"], f"RoleBasedGroup {case['op']}"))
+        return unsupported(f"RoleBasedGroup {case['op']}")
     if _is_about_components(case):
         return unsupported("pods of custom components")
     got, want = operation(case["input"]), case["expect"]
@@ -118,7 +119,7 @@ def _types(given: Json) -> Json:
 
 def _selection(given: Json | None) -> Json:
     role = given or {}
-    annotations = {names.ENGINE_ANNOTATION: role["workload"]} if role.get("workload") else {}
+    annotations = {labels.RBG_ENGINE: role["workload"]} if role.get("workload") else {}
     wire: Json = {"name": "r", "annotations": annotations}
     if role.get("lwp"):
         wire["leaderWorkerPattern"] = {"sharedServiceSelection": role.get("value") or ""}
@@ -155,40 +156,6 @@ def _named(given: Json) -> Json:
     return {"workload": names.workload_name(group, role), "service": names.service_name(group, role)}
 
 
-def _role(given: Json) -> Role:
-    wire: Json = {"name": "r", "replicas": given["replicas"]}
-    if given["pattern"] == "leaderWorker":
-        wire["leaderWorkerPattern"] = {key: given[key] for key in ("size",) if given.get(key) is not None}
-    if given["pattern"] == "customComponents":
-        components = [{"name": f"c{at}", "size": size} for at, size in enumerate(given["components"])]
-        wire["customComponentsPattern"] = {"components": components}
-    return msgspec.convert(wire, Role)
-
-
-def _group_size(given: Json) -> Json:
-    roles = [_role(role) for role in given["roles"]]
-    found = {str(at): gang.GangRole(role.replicas, gang.pods_of(role)) for at, role in enumerate(roles)}
-    return {"minMember": gang.gang(found).min_member}
-
-
-def _minimums(given: Json) -> Json:
-    roles = {
-        name: gang.GangRole(role["replicas"], role["podsPerReplica"]) for name, role in given["roles"].items()
-    }
-    try:
-        found = gang.gang(roles, given.get("minReplicas"))
-    except ValueError as error:
-        return {"error": True, "message": str(error)}
-    return {
-        "minMember": found.min_member,
-        "subGroups": {
-            name: {"minSubGroups": role.min_instances, "subGroupSize": role.pods}
-            for name, role in found.roles.items()
-        },
-        "outsideGang": list(found.outside),
-    }
-
-
 def _ready(given: Json) -> Json:
     sizes = {name: status["size"] for name, status in (given["statuses"] or {}).items()}
     ready = {name: status["ready"] for name, status in (given["statuses"] or {}).items()}
@@ -222,19 +189,10 @@ OPERATIONS = {
     },
     "pod_name": _pod,
     "workload_and_service_name": _named,
-    "group_size": _group_size,
-    "gang_minimums": _minimums,
     "component_cycle": lambda given: {"cycle": componentorder.has_cycle(given["startAfter"])},
     "component_reverse": lambda given: {"dependents": componentorder.dependents(given["startAfter"])},
     "component_deletion_gates": lambda given: {
         "gates": componentorder.deletion_gates(given["startAfter"], given["deleteAfter"])
     },
     "components_ready": _ready,
-}
-INSTANCE_SETS = "RoleInstanceSets; LeaderWorkerSets take their place"
-FEATURES = {
-    "reconcile_pod_group": "PodGroups of scheduler-plugins and Volcano",
-    "surge_window": INSTANCE_SETS,
-    "update_budget": INSTANCE_SETS,
-    "advance_current_revision": INSTANCE_SETS,
 }

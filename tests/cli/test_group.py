@@ -132,3 +132,26 @@ def test_the_example_file_groups_the_example_job_without_code() -> None:
     assert done.exit_code == 0, done.output
     spec = yaml.safe_load(done.stdout)["spec"]
     assert (spec["minMember"], spec["priorityClassName"]) == (3, "build")
+
+
+ROLES = """
+apiVersion: workloads.x-k8s.io/v1alpha2
+kind: RoleBasedGroup
+metadata: {name: llm}
+spec: {roles: [{name: prefill, replicas: 2, standalonePattern: {template: {spec: {containers: [{name: c}]}}}}]}
+---
+apiVersion: workloads.x-k8s.io/v1alpha2
+kind: CoordinatedPolicy
+metadata: {name: llm}
+spec: {policies: [{name: p, roles: [prefill], strategy: {segmentPlacement: {segmentSize: {prefill: 1}}}}]}
+"""
+
+
+def test_roles_are_grouped_by_segments() -> None:
+    done = run("group", "-f", "-", "-o", "json", stdin=ROLES)
+    assert done.exit_code == 0, done.output
+    found = [gang["podGroup"]["metadata"]["labels"] for gang in json.loads(done.stdout)["gangs"]]
+    assert [one["quorate.dev/composite-pod-group"] for one in found] == ["llm-segment-1", "llm-segment-2"]
+    refused = run("group", "-f", "-", stdin=ROLES.replace("prefill: 1", "ghost: 1"))
+    assert refused.exit_code == 1
+    assert 'role "ghost" does not exist: the group has prefill' in refused.output

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from quorate.admission.rollout import Amount, amount_faults, scaled
 from quorate.admission.surroundings import NOTHING_KNOWN, Surroundings
 from quorate.api.described import DNS_LABEL
+from quorate.api.labels import RBG_ENGINE
 from quorate.api.rbg import Role, RoleBasedGroup, RollingUpdate
 from quorate.rules.roles import faults, patterns
 from quorate.rules.validity import Cause, Fault, Findings
@@ -61,6 +62,9 @@ def _warnings(roles: Sequence[Role]) -> Iterator[Fault]:
         if all(pattern is None for pattern in patterns(role)):
             text = "no pattern and no template is given: the role gets no pods"
             yield Fault(f"spec.roles[{index}]", text, Cause.REFERENCE)
+        if RBG_ENGINE in (role.annotations or {}):
+            text = f'role "{role.name}": {RBG_ENGINE} has no effect, a LeaderWorkerSet runs every role'
+            yield Fault(f"spec.roles[{index}].annotations", text, Cause.VALUE)
         rolling = role.rollout_strategy.rolling_update if role.rollout_strategy else None
         if rolling is not None and rolling.type == "InPlaceOnly":
             text = f'role "{role.name}": pods are made again, not updated in place'

@@ -84,6 +84,7 @@ RBG_ROLE_INSTANCE_INDEX = "rbg.workloads.x-k8s.io/role-instance-index"
 RBG_COMPONENT_NAME = "rbg.workloads.x-k8s.io/component-name"
 RBG_COMPONENT_INDEX = "rbg.workloads.x-k8s.io/component-index"
 RBG_GANG_SCHEDULING = "rbg.workloads.x-k8s.io/group-gang-scheduling"
+RBG_ENGINE = "rbg.workloads.x-k8s.io/role-workload-type"  # upstream's choice of what runs a role
 RBG_SEGMENT_INDEX = "quorate.dev/segment-index"
 SEGMENTS_OF = "quorate.dev/segments-of"  # on a LeaderWorkerSet: beginning of the names of its composites
 SEGMENT_INSTANCES = "quorate.dev/segment-instances"  # on a LeaderWorkerSet: its groups in one composite

@@ -25,12 +25,14 @@ def group(
     from quorate.cli.groupers import extensions  # noqa: PLC0415 - keeps `quorate --help` fast
     from quorate.grouping.offline import UnreadableError, group_objects  # noqa: PLC0415 - likewise
     from quorate.grouping.subject import Context, Settings  # noqa: PLC0415 - likewise
+    from quorate.workloads.rbg.ahead import FaultyError, with_sets  # noqa: PLC0415 - likewise
 
     names = frozenset({scheduler_name})
     settings = Settings(scheduler_names=names, extensions=extensions(grouping_file))
     try:
-        answer = group_objects(read_all(filename), Context(settings=settings))
-    except UnreadableError as error:
+        documents = with_sets(read_all(filename), scheduler_name)
+        answer = group_objects(documents, Context(settings=settings))
+    except (UnreadableError, FaultyError) as error:
         raise fail(str(error), status=1) from error
     if answer.gangs:
         typer.echo(_as_json(answer) if output is Format.JSON else _as_yaml(answer))

@@ -7,6 +7,7 @@ import msgspec
 from quorate.api.meta import Json
 from quorate.api.rbg import ROLE_BASED_GROUP, RoleBasedGroup
 from quorate.api.rbgpolicy import CoordinatedPolicy
+from quorate.workloads.rbg.gang import GangRole, GroupGang
 from quorate.workloads.rbg.group import Group, read
 from tests.workloads.rbg.test_convert import POLICY, TEMPLATE, UPSTREAM
 
@@ -19,6 +20,10 @@ def of(*roles: Json, **more: Any) -> Group:
 
 def role(name: str, replicas: int = 1, **fields: Any) -> Json:
     return {"name": name, "replicas": replicas, "template": TEMPLATE, **fields}
+
+
+def together(**instances: int) -> GroupGang:
+    return GroupGang({name: GangRole(count, 1) for name, count in instances.items()})
 
 
 def coordination(**placement: Any) -> list[Json]:
@@ -51,7 +56,7 @@ def test_an_adapter_comes_before_the_replicas_of_the_role() -> None:
 
 def test_the_annotation_makes_the_whole_group_one_gang() -> None:
     asked = {"annotations": {"rbg.workloads.x-k8s.io/group-gang-scheduling": "true"}}
-    assert of(role("a", 3), role("b", 2), metadata=asked).gang == {"a": 3, "b": 2}
+    assert of(role("a", 3), role("b", 2), metadata=asked).gang == together(a=3, b=2)
     assert of(role("a", 3)).gang is None
 
 
@@ -61,8 +66,8 @@ def test_the_minimums_of_a_policy_come_before_the_annotation() -> None:
 
     several = [scheduling(a=1), scheduling(a=2, b=1)]
     roles = role("a", 3), role("b", 2), role("c", 1)
-    assert of(*roles, coordinationRequirements=several).gang == {"a": 2, "b": 1}
-    assert of(*roles, coordinationRequirements=[scheduling()]).gang == {"a": 3, "b": 2, "c": 1}
+    assert of(*roles, coordinationRequirements=several).gang == together(a=2, b=1)
+    assert of(*roles, coordinationRequirements=[scheduling()]).gang == together(a=3, b=2, c=1)
 
 
 def test_a_segment_without_sizes_takes_them_from_the_ratio() -> None:

@@ -29,4 +29,4 @@ def unavailable(amount: int | str | None, surge: int, replicas: int) -> int:
     Without surge at least one, rounded up: nothing would move else. With surge rounded down.
     """
     wanted = "10%" if amount is None else amount
-    return resolve(wanted, replicas, up=False) if surge else max(resolve(wanted, replicas, up=True), 1)
+    return resolve(wanted, replicas, up=False) if surge else at_least_one(wanted, replicas)

@@ -20,11 +20,13 @@ class GangRole:
 
 @dataclass(frozen=True, slots=True)
 class GroupGang:
-    """`roles` is empty for a gang of everything."""
+    """The roles that start together; others of the group are outside."""
 
-    min_member: int
     roles: Mapping[str, GangRole]
-    outside: tuple[str, ...] = ()
+
+    @property
+    def min_member(self) -> int:
+        return sum(role.min_instances * role.pods for role in self.roles.values())
 
 
 def pods_of(role: Role) -> int:
@@ -39,12 +41,12 @@ def pods_of(role: Role) -> int:
 def gang(roles: Mapping[str, GangRole], minimums: Mapping[str, int] | None = None) -> GroupGang:
     """`roles` holds the instances that each role wants."""
     if not minimums:
-        return GroupGang(sum(role.min_instances * role.pods for role in roles.values()), {})
+        return GroupGang(roles)
     for name, minimum in minimums.items():
         if name not in roles:
             raise ValueError(f'minReplicas names role "{name}": the group has {", ".join(roles)}')
         if minimum < 1:
             raise ValueError(f"minReplicas.{name} is {minimum}: must be greater than or equal to 1")
-    inside = {name: GangRole(minimum, roles[name].pods) for name, minimum in minimums.items()}
-    outside = tuple(name for name in roles if name not in inside)
-    return GroupGang(sum(role.min_instances * role.pods for role in inside.values()), inside, outside)
+    return GroupGang(
+        {name: GangRole(minimums[name], role.pods) for name, role in roles.items() if name in minimums}
+    )

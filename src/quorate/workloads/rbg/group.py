@@ -21,6 +21,7 @@ from quorate.rules.skew import skew
 from quorate.rules.validity import Fault
 from quorate.workloads.backoff import Backoff
 from quorate.workloads.coordinated import coordinations
+from quorate.workloads.rbg.gang import GangRole, GroupGang, gang
 from quorate.workloads.rbg.names import service_selection
 from quorate.workloads.rbg.restart import BACKOFF, NONE, effective_type
 from quorate.workloads.rbg.scaling import Gate, ScalingRule
@@ -72,8 +73,6 @@ class Owner(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """`gang` says how many instances of each role start together, if they are to be one gang."""
-
     kind: Kind
     name: str
     namespace: str
@@ -84,7 +83,7 @@ class Group:
     affinities: Mapping[str, SegmentTopologyAffinity] = field(default_factory=dict)  # by coordination
     scaling: tuple[ScalingRule, ...] = ()
     updating: tuple[UpdateRule, ...] = ()
-    gang: Mapping[str, int] | None = None
+    gang: GroupGang | None = None  # roles that start together, where segments do not say so
     faults: tuple[Fault, ...] = ()
 
     @property
@@ -128,7 +127,7 @@ def read(
         affinities=_affinities(requirements),
         scaling=tuple(_scaling(requirements, desired)) if roles else (),
         updating=tuple(_updating(requirements, desired)) if roles else (),
-        gang=_gang(found, requirements, desired),
+        gang=_gang(found, requirements, roles),
         faults=wrong,
     )
 
@@ -222,18 +221,16 @@ def _updating(
 
 
 def _gang(
-    found: RoleBasedGroup, requirements: Sequence[CoordinationRequirement], desired: Mapping[str, int]
-) -> dict[str, int] | None:
+    found: RoleBasedGroup, requirements: Sequence[CoordinationRequirement], roles: Sequence[Role]
+) -> GroupGang | None:
     """A policy's minimums before the annotation; of several the larger wins, and none means the whole group."""
+    pods = {role.name: GangRole(role.replicas, role.size) for role in roles}
     scheduling = [requirement.strategy.scheduling for requirement in requirements]
     asked = [one.gang.min_replicas or {} for one in scheduling if one is not None and one.gang is not None]
     if not asked:
         is_whole = found.metadata.annotation(labels.RBG_GANG_SCHEDULING) == "true"
-        return dict(desired) if is_whole else None
-    if not all(asked):
-        return dict(desired)
-    return {
-        role: max(minimums.get(role, 0) for minimums in asked)
-        for role in desired
-        if any(role in minimums for minimums in asked)
-    }
+        return gang(pods) if is_whole else None
+    if not all(asked) or not roles:
+        return gang(pods)
+    named = {name for minimums in asked for name in minimums}
+    return gang(pods, {name: max(minimums.get(name, 0) for minimums in asked) for name in named})

@@ -1,9 +1,9 @@
 """Names and addresses of what a group is made of; long ones are cut to what a DNS label holds."""
 
+from quorate.api import labels
 from quorate.api.rbg import Role, ServicePort
 
 LONGEST = 63
-ENGINE_ANNOTATION = "rbg.workloads.x-k8s.io/role-workload-type"
 ENGINE_WITH_LEADERS = "RoleInstanceSet"
 
 
@@ -30,7 +30,7 @@ def service_selection(role: Role) -> str:
     pattern = role.leader_worker_pattern
     if pattern is None:
         return "All"
-    engine = (role.annotations or {}).get(ENGINE_ANNOTATION, ENGINE_WITH_LEADERS)
+    engine = (role.annotations or {}).get(labels.RBG_ENGINE, ENGINE_WITH_LEADERS)
     default = "LeaderOnly" if engine.rpartition("/")[2] == ENGINE_WITH_LEADERS else "All"
     return pattern.shared_service_selection or default
 

@@ -5,13 +5,12 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 
 from quorate.workloads.builtin.amounts import resolve
+from quorate.workloads.rbg.amounts import kept_back, unavailable
 from quorate.workloads.rbg.group import Group, Role
 from quorate.workloads.rbg.placing import Held, Targets
 from quorate.workloads.rbg.skew import RolePace, paces
 from quorate.workloads.segmentgangs import Team
 from quorate.workloads.segmentrollout import RoleRevision, SegmentUpdate, update
-
-Amount = int | str
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,8 +19,8 @@ class Told:
 
     replicas: int
     partition: int
-    max_unavailable: Amount
-    max_surge: Amount
+    max_unavailable: int | str
+    max_surge: int | str
 
 
 def segment_update(
@@ -45,7 +44,7 @@ def _revision(role: Role, held: Held, revision: str) -> RoleRevision:
         replicas=replicas,
         old=held.instances.old(revision) & indexes,
         unready=indexes - held.instances.ready,
-        partition=resolve(rolling.partition, replicas, up=True),
+        partition=kept_back(rolling.partition, replicas),
         max_unavailable=rolling.max_unavailable,
         max_surge=rolling.max_surge,
         paused=rolling.paused,
@@ -75,11 +74,13 @@ def told(
 
 
 def _alone(role: Role, replicas: int, before: int, ruled: RolePace) -> Told:
+    """Counts instead of percentages: what rounds to no room at all would stand still."""
     rolling = role.rolling
-    own = before if rolling.paused else resolve(rolling.partition, replicas, up=True)
-    unavailable = rolling.max_unavailable if ruled.max_unavailable is None else ruled.max_unavailable
+    own = before if rolling.paused else kept_back(rolling.partition, replicas)
+    surge = resolve(rolling.max_surge, replicas, up=True)
+    missing = rolling.max_unavailable if ruled.max_unavailable is None else ruled.max_unavailable
     return Told(
-        replicas, max(own, resolve(ruled.partition, replicas, up=True)), unavailable, rolling.max_surge
+        replicas, max(own, kept_back(ruled.partition, replicas)), unavailable(missing, surge, replicas), surge
     )
 
 

@@ -99,12 +99,16 @@ def _membership(group: Group, role: Role, linked: Sequence[Team]) -> dict[str, s
             labels.SEGMENT_INSTANCES: str(team.sizes[role.name]),
             **({labels.TOPOLOGY_PREFERRED: affinity.topology_key} if affinity and alone else {}),
         }
-    if group.gang is None or role.name not in group.gang or linked:
+    if group.gang is None or role.name not in group.gang.roles or linked:
         return {}
     gang = [
-        {"name": name, "replicas": one.replicas, "size": one.size, "needed": group.gang[name]}
-        for name, one in group.by_name.items()
-        if name in group.gang
+        {
+            "name": name,
+            "replicas": group.by_name[name].replicas,
+            "size": one.pods,
+            "needed": one.min_instances,
+        }
+        for name, one in group.gang.roles.items()
     ]
     return {labels.GANG_OF_ROLES: msgspec.json.encode(gang).decode()}
 
