@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 CACHE := .cache
 
-.PHONY: demo up test nightly check format cases bench bench-server conformance lock clean
+.PHONY: demo up test nightly check format cases bench bench-server bench-grouping conformance lock clean
 
 demo: $(BIN)/quorate
 	$(BIN)/quorate demo
@@ -38,6 +38,9 @@ bench: .venv/dev
 
 bench-server: .venv/dev
 	$(BIN)/python -m bench.embedded --pods 20000 $(ARGS)
+
+bench-grouping: .venv/dev
+	$(BIN)/python -m bench.grouping $(ARGS)
 
 conformance: .venv/dev $(CACHE)/kubectl/ready
 	$(BIN)/python -m conformance $(ARGS)
