@@ -191,8 +191,20 @@ def test_dynamo_starts_with_its_core_and_loses_only_what_is_optional(user: Kubec
     user.apply(URGENT)
     eventually(lambda: running(user).get("urgent"), until=lambda count: count == 12)
     left = {pod["metadata"]["uid"] for pod in pods(user) if pod["spec"].get("nodeName")}
+    told = eventually(lambda: victims(user), until=lambda seen: len(seen) >= 12)
+    assert all("urgent" in message for message in told)
     assert core <= left
     assert len(left) == len(core) + 12
+
+
+def victims(user: Kubectl) -> list[str]:
+    """What the pods that went are told."""
+    found = user.get("events")["items"]
+    return [
+        one["message"]
+        for one in found
+        if one["reason"] == "Preempted" and one["involvedObject"]["kind"] == "Pod"
+    ]
 
 
 URGENT = """

@@ -26,6 +26,7 @@ from quorate.api.storage import (
     PersistentVolumeClaim,
 )
 from quorate.api.topology import TOPOLOGY, Topology
+from quorate.controllers.evicted import Evictions
 from quorate.controllers.granted import Granted
 from quorate.controllers.holds import Holds
 from quorate.controllers.refused import by_gang, no_longer_refused, refused
@@ -36,7 +37,7 @@ from quorate.kube.caches import Caches
 from quorate.kube.keys import Keys
 from quorate.kube.outcome import Outcome, Result, Written
 from quorate.kube.resources import Scope
-from quorate.plan import Bind, Change, Emit, EventType, Evict, Plan, Refusal
+from quorate.plan import Bind, Change, Emit, EventType, Evict, Plan, Ref, Refusal
 from quorate.scheduling.decide import solve
 from quorate.scheduling.encode import Encoder
 from quorate.scheduling.fairness import granted
@@ -96,6 +97,7 @@ class Scheduler:
         self._policy = policy
         self._window = window
         self._holds = Holds()
+        self._evictions = Evictions()
         self._no_evictions_until = 0.0
         self._told: set[tuple[str, str]] = set()
         for kind, shape, optional in READS:
@@ -112,12 +114,13 @@ class Scheduler:
         self._granted.say(amounts)
         for change in plan.changes:
             self._assume(change, now + ASSUMED_SECONDS)
-        told = (*self._tell(snapshot, [*plan.refusals, *held]), *self._problems(snapshot))
+        refusals = [*plan.refusals, *held]
+        told = (*self._tell(snapshot, refusals), *self._problems(snapshot), *self._evictions.told())
         noted = self._usage.seen(snapshot) if self._usage else ()
         is_waiting = bool(plan.refusals) or bool(np.isfinite(snapshot.gangs.stale_since).any())
         return Step(
             msgspec.structs.replace(plan, changes=(*plan.changes, *told, *noted)),
-            after=partial(self._after, is_waiting=is_waiting),
+            after=partial(self._after, is_waiting=is_waiting, gangs=self._gangs_of_victims(plan)),
             settles_failures=True,
         )
 
@@ -153,7 +156,7 @@ class Scheduler:
             case _:
                 return
 
-    def _after(self, result: Result, *, is_waiting: bool) -> float | None:
+    def _after(self, result: Result, *, is_waiting: bool, gangs: Mapping[Ref, Ref]) -> float | None:
         """Forget what did not happen, hold back the gangs it hit, and say when to look again."""
         now = time.monotonic()
         failed: set[tuple[str, str]] = set()
@@ -163,7 +166,11 @@ class Scheduler:
         for one in result.written:
             if isinstance(one.change, Bind) and (gang := self._gang(one.change)) not in failed:
                 self._holds.succeed(gang)
+            if isinstance(one.change, Evict) and one.outcome is Outcome.DONE:
+                self._evictions.note(one.change, gangs.get(one.change.pod))
         waits = [WAITING_SECONDS] if is_waiting else []
+        if self._evictions:
+            waits.append(CONFLICT_SECONDS)
         if any(one.outcome in SETTLED_BY_WATCH for one in result.unmet):
             waits.append(CONFLICT_SECONDS)
         if (end := self._holds.next_end(now)) is not None:
@@ -192,6 +199,17 @@ class Scheduler:
     def _gang(self, change: Bind | Evict) -> tuple[str, str]:
         pod = self._pods.get(change.pod.namespace, change.pod.name)
         return change.pod.namespace, pod.metadata.annotation(labels.POD_GROUP_NAME) if pod else ""
+
+    def _gangs_of_victims(self, plan: Plan) -> dict[Ref, Ref]:
+        """The PodGroup of each pod to evict, as long as the pod is there to say it."""
+        found = {}
+        for change in plan.changes:
+            if isinstance(change, Evict):
+                namespace, name = self._gang(change)
+                for kind, groups in self._groups.items():
+                    if (group := groups.get(namespace, name)) is not None:
+                        found[change.pod] = Ref(kind, name, namespace, uid=group.metadata.uid)
+        return found
 
     def _tell(self, snapshot: Snapshot, refusals: list[Refusal]) -> Iterator[Change]:
         """Make every gang show why it waits, and no gang show what is over."""
