@@ -53,11 +53,27 @@ def test_a_crash_fails_one_case_and_not_the_run(tmp_path: Path) -> None:
     assert ".py:" in report.outcomes[0][1].detail
 
 
-@pytest.mark.parametrize(("content", "problem"), [("{", "truncated"), ("{}", "no cases under")])
+@pytest.mark.parametrize(
+    ("content", "problem"),
+    [
+        ("{", "is not JSON: .*truncated; mend"),
+        ("{}", "no cases under"),
+        ('{"cases": [{}, 5]}', "list of objects"),
+    ],
+)
 def test_a_directory_without_cases_is_an_error(tmp_path: Path, content: str, problem: str) -> None:
     (tmp_path / "x.json").write_text(content)
     with pytest.raises(CasesError, match=problem):
         collect(tmp_path)
+
+
+def test_a_file_that_decisions_cannot_be_written_to_is_named_before_the_run(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main([str(SAMPLES), "--emit", str(tmp_path / "none" / "emitted.json")]) == 2
+    told = capsys.readouterr()
+    assert told.out == ""
+    assert "none/emitted.json: No such file or directory; choose another path" in told.err
 
 
 def test_a_missing_directory_is_an_error(capsys: pytest.CaptureFixture[str]) -> None:

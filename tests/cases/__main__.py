@@ -15,8 +15,13 @@ def main(arguments: list[str]) -> int:
     options = _parser().parse_args(arguments)
     try:
         files = collect(options.directory)
+        if options.emit:
+            options.emit.touch()  # before minutes of work that could not be kept
     except CasesError as error:
         sys.stderr.write(f"error: {error}\n")
+        return 2
+    except OSError as error:
+        sys.stderr.write(f"error: --emit {options.emit}: {error.strerror}; choose another path\n")
         return 2
     reports = []
     for report in run(files, family=options.family or "", only=options.only):

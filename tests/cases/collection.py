@@ -80,7 +80,7 @@ def collect(directory: Path) -> list[CaseFile]:
     fixtures = {name: objects for _, content in contents for name, objects in _fixtures(content).items()}
     found = []
     for path, content in contents:
-        cases = _cases(content)
+        cases = _cases(path, content)
         if cases is not None:
             header = {k: v for k, v in content.items() if k != "cases"} if isinstance(content, dict) else {}
             family = _family(path, header, cases)
@@ -95,14 +95,21 @@ def collect(directory: Path) -> list[CaseFile]:
 def _decode(path: Path) -> Any:
     try:
         return msgspec.json.decode(path.read_bytes())
-    except (msgspec.DecodeError, UnicodeDecodeError, OSError) as error:
-        raise CasesError(f"{path}: {error}") from error
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        raise CasesError(f"{path} is not JSON: {error}; mend or remove it") from error
+    except OSError as error:
+        raise CasesError(f"{path} cannot be read: {error.strerror}") from error
 
 
-def _cases(content: Any) -> list[Json] | None:
+def _cases(path: Path, content: Any) -> list[Json] | None:
     """The list of cases in a file; None for the fixtures, indexes and notes that lie beside them."""
-    cases = content.get("cases") if isinstance(content, dict) else content
-    return cases if isinstance(cases, list) and all(isinstance(case, dict) for case in cases) else None
+    is_announced = isinstance(content, dict) and "cases" in content
+    cases = content["cases"] if is_announced else content
+    if isinstance(cases, list) and all(isinstance(case, dict) for case in cases):
+        return cases
+    if is_announced:
+        raise CasesError(f"{path}: `cases` must be a list of objects; mend or remove the file")
+    return None
 
 
 def _fixtures(content: Any) -> dict[str, list[Json]]:

@@ -1,5 +1,6 @@
 """`quorate demo`: whatever manifests it is given run on a cluster of its own until they have settled."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -35,8 +36,9 @@ def test_what_ran_and_what_waits_is_told(
     ended = quorate("demo", str(tmp_path), "--nodes", "2x8gpu")
     assert ended.status == 0, ended
     assert "2 gangs: 1 Pending, 1 Succeeded" in ended.out
-    assert "2 of 4 pods have a node; 2 bindings" in ended.out
+    assert "2 of 4 pods have a node, by 2 bindings; no gang has started in part" in ended.out
     assert "big waits: " in ended.out
+    assert re.search(r"settled \d+\.\d s after the examples were applied; \d+ s in all", ended.out)
 
 
 @pytest.mark.parametrize(

@@ -2,16 +2,16 @@
 
 import contextlib
 from collections import Counter
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Iterable, Mapping
 from dataclasses import dataclass
 
 from rich.table import Table
 
-from quorate.api.core import NODE, POD, Node, Pod
+from quorate.api.core import POD, Pod
+from quorate.api.labels import POD_GROUP_NAME
 from quorate.api.meta import Condition
 from quorate.api.podgroup import POD_GROUP, PodGroup
 from quorate.controllers.app import background
-from quorate.kube.cache import Cache
 from quorate.kube.caches import Caches
 from quorate.kube.client import Client
 from quorate.kube.resources import Scope
@@ -22,11 +22,10 @@ _COLOURS = {"Running": "green", "Succeeded": "blue", "Pending": "yellow", "Start
 
 @dataclass(frozen=True)
 class Seen:
-    """The cluster as the watch shows it."""
+    """The cluster as the watch shows it; each can be gone through again and again."""
 
-    podgroups: Cache[PodGroup]
-    pods: Cache[Pod]
-    nodes: Cache[Node]
+    podgroups: Iterable[PodGroup]
+    pods: Iterable[Pod]
 
     def fingerprint(self) -> object:
         """Changes whenever a gang or a pod gets further."""
@@ -43,7 +42,6 @@ async def following(client: Client) -> AsyncIterator[Seen]:
     seen = Seen(
         caches.of(Scope(kind=POD_GROUP), PodGroup),
         caches.of(Scope(kind=POD), Pod),
-        caches.of(Scope(kind=NODE), Node),
     )
     async with background(caches.run()):
         await caches.synced()
@@ -69,19 +67,31 @@ def table(seen: Seen) -> Table:
     return shown
 
 
-def summary(seen: Seen, requests: Mapping[tuple[str, str], int], seconds: float) -> str:
+def summary(seen: Seen, requests: Mapping[tuple[str, str], int]) -> str:
     """Counts, and for each gang that waits the reason that its status gives."""
-    gangs = list(seen.podgroups)
+    gangs = sorted(seen.podgroups, key=lambda gang: gang.metadata.key)
     phases = Counter(gang.status.phase for gang in gangs)
     bound = sum(1 for pod in seen.pods if pod.spec.node_name)
     binds = requests.get(("create", "pods/binding"), 0)
+    parts = started_in_part(seen)
     lines = [
         f"{len(gangs)} gangs: " + ", ".join(f"{count} {phase}" for phase, count in sorted(phases.items())),
-        f"{bound} of {len(list(seen.pods))} pods have a node; {binds} bindings, none of them for part of a gang",
+        f"{bound} of {len(list(seen.pods))} pods have a node, by {binds} bindings; "
+        + (f"in part only: {', '.join(parts)}" if parts else "no gang has started in part"),
         *(f"{_name(gang)} waits: {_why(gang)}" for gang in gangs if gang.status.phase in WAITING),
-        f"done in {seconds:.0f} s",
     ]
     return "\n".join(lines)
+
+
+def started_in_part(seen: Seen) -> list[str]:
+    """Gangs that wait although pods of theirs hold a node, which must not be once everything has settled."""
+    holding = {
+        f"{pod.metadata.namespace}/{pod.metadata.annotation(POD_GROUP_NAME)}"
+        for pod in seen.pods
+        if pod.spec.node_name and not pod.is_finished
+    }
+    waiting = (gang for gang in seen.podgroups if gang.status.phase in WAITING)
+    return sorted(_name(gang) for gang in waiting if gang.metadata.key in holding)
 
 
 def _name(gang: PodGroup) -> str:

@@ -44,9 +44,7 @@ def demo(
     with tempfile.TemporaryDirectory(prefix="quorate-demo-") as scratch, refusals():
         plan = world.Plan(shapes, Path(scratch) / "kubeconfig")
         relax()
-        settled = asyncio.run(_run(plan, folder))
-    if not settled:
-        raise fail(f"the examples did not settle within {LONGEST_SECONDS:.0f} s", status=1)
+        asyncio.run(_run(plan, folder))
 
 
 def shipped_examples() -> Path:
@@ -59,7 +57,7 @@ def shipped_examples() -> Path:
     return found
 
 
-async def _run(plan: "world.Plan", folder: Path) -> bool:
+async def _run(plan: "world.Plan", folder: Path) -> None:
     from rich.live import Live  # noqa: PLC0415 - keeps `quorate --help` fast
 
     from quorate.cli import board, documents, world  # noqa: PLC0415 - likewise
@@ -72,30 +70,38 @@ async def _run(plan: "world.Plan", folder: Path) -> bool:
     async with world.started(plan) as running, Client(running.connection) as client:
         world.stop_on_signals(running.stop)
         count = sum(shape.count for shape in plan.nodes)
-        typer.echo(f"{count} nodes ready after {time.monotonic() - began:.1f} s; applying {folder.name}/")
+        typer.echo(f"{count} nodes ready after {time.monotonic() - began:.1f} s; applying {folder.name}")
         async with board.following(client) as seen:
             result = await Writer(client, "quorate-demo").write(Plan(changes=tuple(changes)))
             if result.unmet:
                 worst = result.unmet[0]
-                raise fail(f"{worst.change}: {worst.message}", status=1)
+                raise fail(f"cannot {worst.change}: {worst.message}", status=1)
+            applied = time.monotonic()
             with Live(board.table(seen), refresh_per_second=4, vertical_overflow="visible") as live:
                 settled = await _until_settled(seen, running.stop, lambda: live.update(board.table(seen)))
             if not live.console.is_terminal:
                 typer.echo()
-            typer.echo(board.summary(seen, running.cluster.api.counts, time.monotonic() - began))
-    return settled
+            live.console.print(board.summary(seen, running.cluster.api.counts), markup=False, highlight=False)
+            if settled is None:
+                raise fail(f"the examples did not settle within {LONGEST_SECONDS:.0f} s", status=1)
+            whole = time.monotonic() - began
+            typer.echo(
+                f"settled {settled - applied:.1f} s after the examples were applied; {whole:.0f} s in all"
+            )
+            if board.started_in_part(seen):
+                raise fail("a gang below its minimums holds nodes", remedy="please report this", status=1)
 
 
-async def _until_settled(seen: "board.Seen", stop: asyncio.Event, show: Callable[[], None]) -> bool:
-    """Until nothing has got further for a while; False if that never came."""
+async def _until_settled(seen: "board.Seen", stop: asyncio.Event, show: Callable[[], None]) -> float | None:
+    """When the last gang or pod got further, once that is a while ago; None if it never was."""
     began = changed = time.monotonic()
     last = seen.fingerprint()
-    while not stop.is_set() and time.monotonic() - began < LONGEST_SECONDS:
+    while time.monotonic() - began < LONGEST_SECONDS:
         await asyncio.sleep(0.2)
         show()
         now = seen.fingerprint()
         if now != last:
             last, changed = now, time.monotonic()
-        elif time.monotonic() - changed > SETTLED_SECONDS:
-            return True
-    return stop.is_set()
+        elif stop.is_set() or time.monotonic() - changed > SETTLED_SECONDS:
+            return changed
+    return None
