@@ -25,6 +25,7 @@ from quorate.api.podgroup import POD_GROUP, POD_GROUP_KINDS, PodGroup
 from quorate.api.queue import QUEUE, Queue
 from quorate.api.rbg import (
     COORDINATED_POLICY,
+    ROLE_BASED_GROUP,
     ROLE_BASED_GROUP_KINDS,
     SCALING_ADAPTER,
     RoleBasedGroup,
@@ -133,7 +134,7 @@ CUSTOM: tuple[Custom, ...] = (
         Custom(
             kind,
             RoleBasedGroup,
-            ("rbg",),
+            ("rbg",) if kind is ROLE_BASED_GROUP else (),
             (
                 Column("Ready", '.status.conditions[?(@.type=="Ready")].status'),
                 Column("Segments", ".status.segmentsReady"),
@@ -141,6 +142,12 @@ CUSTOM: tuple[Custom, ...] = (
                 Column("Reason", '.status.conditions[?(@.type=="Ready")].reason', wide=True),
             ),
             ROLE_BASED_GROUP_RULES,
+            templates=(
+                ("spec.roleTemplates[].template", POD),
+                ("spec.roles[].template", POD),
+                ("spec.roles[].standalonePattern.template", POD),
+                ("spec.roles[].leaderWorkerPattern.template", POD),
+            ),
         )
         for kind in ROLE_BASED_GROUP_KINDS
     ),
