@@ -138,7 +138,9 @@ def test_typos_in_roles_are_refused(shell: Kubectl) -> None:
     refused = shell.run("apply", "-f", "-", stdin=manifest)
     assert refused.code != 0
     assert 'unknown field "spec.roles[1].replcas"' in refused.err
-    refused = shell.run("apply", "-f", "-", stdin=group("llm", PAIR, SIZES).replace("containers: [", "contaners: [", 1))
+    refused = shell.run(
+        "apply", "-f", "-", stdin=group("llm", PAIR, SIZES).replace("containers: [", "contaners: [", 1)
+    )
     assert 'unknown field "spec.roles[0].template.spec.contaners"' in refused.err
     refused = shell.run("apply", "-f", "-", stdin=group("llm", PAIR, "{prefil: 2, decode: 1}"))
     assert 'segmentSize.prefil: role "prefil" does not exist: the group has prefill, decode' in refused.err

@@ -4,11 +4,11 @@ The segment design keeps coordinations in the group; upstream keeps them in a Co
 name. What only the server fills in (status, identity) is not taken along.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import msgspec
 
-from quorate.api.meta import Json
+from quorate.api.meta import Json, Kind
 from quorate.api.rbg import (
     COORDINATED_POLICY,
     ROLE_BASED_GROUP,
@@ -20,6 +20,29 @@ from quorate.api.rbg import (
 from quorate.api.rbgcoordination import CoordinationRequirement
 from quorate.api.rbgpolicy import CoordinatedPolicy, Policy
 from quorate.workloads.rbg.group import requirements_of
+
+
+def documents_to_upstream(documents: Sequence[Json]) -> Iterator[Json]:
+    """Every group of the segment design, each with its policy; other documents as they are."""
+    for document in documents:
+        if not _is(document, ROLE_BASED_GROUP):
+            yield document
+            continue
+        group, policy = to_upstream(msgspec.convert(document, RoleBasedGroup))
+        yield from (each for each in (group, policy) if each is not None)
+
+
+def documents_to_segment_design(documents: Sequence[Json]) -> Iterator[Json]:
+    """Every group of upstream's shape, with the policy of its name, which is not needed any more."""
+    groups = {_place(each) for each in documents if _is(each, ROLE_BASED_GROUP_UPSTREAM)}
+    policies = {_place(each): each for each in documents if _is(each, COORDINATED_POLICY)}
+    for document in documents:
+        if _is(document, ROLE_BASED_GROUP_UPSTREAM):
+            policy = policies.get(_place(document))
+            given = msgspec.convert(policy, CoordinatedPolicy) if policy else None
+            yield to_segment_design(msgspec.convert(document, RoleBasedGroup), given)
+        elif not (_is(document, COORDINATED_POLICY) and _place(document) in groups):
+            yield document
 
 
 def to_upstream(found: RoleBasedGroup) -> tuple[Json, Json | None]:
@@ -43,6 +66,15 @@ def to_segment_design(found: RoleBasedGroup, policy: CoordinatedPolicy | None = 
     requirements = [*(found.spec.coordination_requirements or ()), *requirements_of(policy)]
     spec = msgspec.structs.replace(found.spec, coordination_requirements=requirements or None)
     return _object(ROLE_BASED_GROUP.api_version, "RoleBasedGroup", found, spec)
+
+
+def _is(document: Json, kind: Kind) -> bool:
+    return (document.get("apiVersion"), document.get("kind")) == (kind.api_version, kind.kind)
+
+
+def _place(document: Json) -> tuple[str, str]:
+    metadata = document.get("metadata") or {}
+    return metadata.get("namespace", ""), metadata.get("name", "")
 
 
 def _as_pattern(role: Role) -> Role:
