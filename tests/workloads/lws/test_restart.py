@@ -4,6 +4,7 @@ import pytest
 from quorate.api.core import POD
 from quorate.api.lws import GroupRestarts, LeaderWorkerSet
 from quorate.api.timestamps import text
+from quorate.plan import Delete
 from quorate.workloads.backoff import Backoff
 from quorate.workloads.lws.groups import Group
 from quorate.workloads.lws.restart import BACKOFF, backoff_of, called, due
@@ -53,6 +54,25 @@ def test_without_a_policy_a_worker_is_replaced_alone_and_a_leader_takes_its_work
     made.set_status("web-1", phase="Failed")
     made.settle()
     assert recreated(made, before) == {"web-1", "web-1-1", "web-1-2"}
+
+
+@pytest.mark.parametrize("policy", [AFTER_START, NONE])
+def test_leader_that_ended_before_its_workers_came_is_made_anew(policy: str) -> None:
+    made = World(manifest(1, 3, startupPolicy="LeaderReady"))
+    made.edit({"spec": {"leaderWorkerTemplate": {"restartPolicy": policy}}})
+    made.step()
+    made.set_status("web-0", phase="Failed")
+    made.settle()
+    assert made.names == ["web-0", "web-0-1", "web-0-2"]
+    assert made.condition("Available") == "True"
+
+
+def test_rollout_spares_ready_groups_in_the_pass_that_recreates_another() -> None:
+    made = settled()
+    made.edit({"spec": {"leaderWorkerTemplate": {"size": 2}}})
+    made.restart("web-0-1")
+    deleted = {change.target.name for change in made.step().changes if isinstance(change, Delete)}
+    assert deleted == {"web-0", "web-0-1", "web-0-2"}
 
 
 def test_group_that_is_still_starting_is_left_alone_after_start_only() -> None:

@@ -19,6 +19,7 @@ from quorate.api.meta import Json, Kind, Object
 from quorate.plan import Change, Patch, Plan
 from quorate.workloads.lws.around import around
 from quorate.workloads.lws.blueprint import Blueprint
+from quorate.workloads.lws.fates import fates_of
 from quorate.workloads.lws.groups import NOTHING, Group, observe
 from quorate.workloads.lws.history import History, history_of
 from quorate.workloads.lws.names import place_of
@@ -62,22 +63,28 @@ def viewed(
     now: float,
 ) -> View:
     pace = pace_of(item.spec)
+    fates = fates_of(item, groups.values(), history, now)
+    doomed = {index for index, fate in fates.items() if fate.is_due(now)}
     early = set(item.status.replacing or ())
-    seen = [_seen(groups.get(index), history.update, index in early, now) for index in line.indices]
+    seen = [
+        _seen(groups.get(index), history.update, now, is_early=index in early, is_doomed=index in doomed)
+        for index in line.indices
+    ]
     while seen and seen[-1] == Seen():
         seen.pop()
     is_paused = item.metadata.annotation(labels.PAUSED) == "true"
     moves = decide(pace, seen, is_paused=is_paused)
-    return View(item, groups, history, line, pace, moves, children, now)
+    return View(item, groups, history, line, fates, pace, moves, children, now)
 
 
-def _seen(group: Group | None, update: str, is_early: bool, now: float) -> Seen:  # noqa: FBT001 - a fact
+def _seen(group: Group | None, update: str, now: float, *, is_early: bool, is_doomed: bool) -> Seen:
+    """A group that this pass takes down for another reason is not ready for the rollout."""
     if group is None:
         return Seen(is_early=is_early)
     sick_at = group.sick_at(now)
     return Seen(
         exists=group.exists,
-        is_ready=group.is_ready,
+        is_ready=group.is_ready and not is_doomed,
         is_updated=group.revision == update,
         is_leaving=group.is_leaving,
         is_sick=sick_at is not None and sick_at <= now,

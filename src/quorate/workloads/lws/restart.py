@@ -38,10 +38,9 @@ def called(
     if group.is_leaving or not group.exists:
         return None
     leader = group.leader
-    if policy not in POLICIES:  # workers are replaced one by one, a leader takes its group with it
+    is_starting = (after_start or policy == AFTER_START) and _is_starting(group)
+    if is_starting or policy not in POLICIES:  # workers are replaced one by one, a leader takes all with it
         return _call(leader) if leader is not None and leader.is_finished else None
-    if (after_start or policy == AFTER_START) and _is_starting(group):
-        return None
     calls = (_call(pod) for index, pod in sorted(group.pods.items()) if _belongs(group, index, pod))
     return next((call for call in calls if call), None) or (_loss(group) if starts_whole else None)
 
@@ -99,12 +98,6 @@ def due(record: GroupRestarts | None, group: Group, now: float, backoff: Backoff
     return now + backoff.remaining(count, now - epoch(record.last)) if record is not None and count else now
 
 
-def again(
-    record: GroupRestarts | None, group: Group, now: float, backoff: Backoff = BACKOFF
-) -> GroupRestarts:
-    return GroupRestarts(
-        group=group.index,
-        revision=group.revision,
-        count=counted(record, group, now, backoff) + 1,
-        last=text(now),
-    )
+def again(group: Group, times: int, now: float) -> GroupRestarts:
+    """What is noted of a group that is recreated after so many times before."""
+    return GroupRestarts(group=group.index, revision=group.revision, count=times + 1, last=text(now))

@@ -3,21 +3,20 @@
 from collections.abc import Collection, Iterator
 from typing import NamedTuple
 
-from quorate.api import labels
 from quorate.api.core import POD
 from quorate.api.lws import GroupRestarts
 from quorate.api.storage import PERSISTENT_VOLUME_CLAIM
 from quorate.api.timestamps import epoch, text
 from quorate.plan import Change, Delete
-from quorate.workloads.lws import restart
-from quorate.workloads.lws.blueprint import Blueprint
+from quorate.workloads.lws.blueprint import LEADER_READY, Blueprint
 from quorate.workloads.lws.claims import claims_of
+from quorate.workloads.lws.fates import Fate
 from quorate.workloads.lws.groups import LEADER, Group, revision_of
 from quorate.workloads.lws.names import Place
 from quorate.workloads.lws.pods import leader_pod, worker_pod
+from quorate.workloads.lws.restart import again
 from quorate.workloads.lws.view import View, cleared, create, ref
 
-LEADER_READY = "LeaderReady"
 LATE_SECONDS = 30.0  # a pod that outlives its grace period by that much is named
 
 
@@ -39,13 +38,10 @@ def tended(view: View, group: Group, claims: Collection[str]) -> Tended:
         return NOTHING_TO_DO
     if group.is_leaving:
         return _overdue(view, group)._replace(changes=tuple(cleared(group)))
+    fate = view.fates.get(group.index)
+    if fate is not None:
+        return _recreated(view, group, fate)
     blueprint = view.history.of(group.revision)
-    after_start = labels.LWS_RECREATE_AFTER_START in (view.item.metadata.annotations or {})
-    call = restart.called(
-        group, blueprint.restart_policy, after_start=after_start, starts_whole=_starts_whole(view)
-    )
-    if call is not None:
-        return _recreated(view, group, call)
     changes = (*_stray(group, blueprint), *_workers(view, blueprint, group, claims))
     return _overdue(view, group)._replace(changes=changes)
 
@@ -72,32 +68,18 @@ def built(view: View, index: int, blueprint: Blueprint, claims: Collection[str])
         yield from _missing(view, blueprint, Group(index), claims)
 
 
-def _recreated(view: View, group: Group, call: restart.Call) -> Tended:
+def _recreated(view: View, group: Group, fate: Fate) -> Tended:
     """The group goes now, or waits for its turn if it failed before."""
-    told = view.said("RecreateGroup", f"Group {group.index} is recreated: {call.why}")
-    if not call.is_failure:
-        return Tended((told, *cleared(group)))
-    record, backoff = view.restarts.get(group.index), restart.backoff_of(view.item)
-    count, most = restart.counted(record, group, view.now, backoff), _budget(view)
-    if most is not None and count >= most:
-        return Tended(trouble=f"group {group.index} used up its budget of {most}: {call.why}")
-    due = restart.due(record, group, view.now, backoff)
-    if due > view.now:
-        wait = f"group {group.index} was recreated {count} times and waits until {text(due)}"
-        return Tended(wake=due, trouble=f"{wait}: {call.why}")
-    return Tended((told, *cleared(group)), record=restart.again(record, group, view.now, backoff))
-
-
-def _starts_whole(view: View) -> bool:
-    """Whether the gang of a group needs all its pods."""
-    notes = view.item.metadata.annotations or {}
-    is_elastic = labels.MIN_MEMBER in notes or labels.MIN_SUB_GROUP in notes
-    return not is_elastic and view.item.spec.startup_policy != LEADER_READY
-
-
-def _budget(view: View) -> int | None:
-    most = view.item.metadata.annotation(labels.MAX_GROUP_RESTARTS)
-    return int(most) if most.isdecimal() else None
+    why = fate.call.why
+    if fate.is_spent:
+        return Tended(trouble=f"group {group.index} used up its budget of {fate.budget}: {why}")
+    if not fate.is_due(view.now):
+        times = "once" if fate.times == 1 else f"{fate.times} times"
+        wait = f"group {group.index} was recreated {times} and waits until {text(fate.due)}"
+        return Tended(wake=fate.due, trouble=f"{wait}: {why}")
+    told = view.said("RecreateGroup", f"Group {group.index} is recreated: {why}")
+    record = again(group, fate.times, view.now) if fate.call.is_failure else None
+    return Tended((told, *cleared(group)), record=record)
 
 
 def _stray(group: Group, blueprint: Blueprint) -> Iterator[Change]:

@@ -11,6 +11,7 @@ from quorate.api.meta import Json, Kind, Object
 from quorate.api.policy import PodDisruptionBudget
 from quorate.api.storage import PersistentVolumeClaim
 from quorate.plan import Change, Create, Delete, Emit, EventType, Ref
+from quorate.workloads.lws.fates import Fate
 from quorate.workloads.lws.groups import Group
 from quorate.workloads.lws.history import History
 from quorate.workloads.lws.rollout import Moves, Pace
@@ -38,12 +39,13 @@ class Children:
 
 @dataclass(frozen=True)
 class View:
-    """One pass: the set, its groups by index, their order, and what the rollout asks for."""
+    """One pass: the set, its groups by index and their order, which have to be recreated, and what rolls."""
 
     item: LeaderWorkerSet
     groups: Mapping[int, Group]
     history: History
     line: Line
+    fates: Mapping[int, Fate]
     pace: Pace
     moves: Moves
     children: Children
