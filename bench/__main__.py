@@ -6,8 +6,6 @@ pace of a quiet machine. A target is met by the median of a decision and by the 
 """
 
 import argparse
-import os
-import platform
 import sys
 from collections.abc import Iterator
 from dataclasses import asdict
@@ -18,7 +16,8 @@ import msgspec
 import numpy as np
 
 from bench import openb
-from bench.measure import CHURN, Measured, alone, pace
+from bench.machine import machine
+from bench.measure import CHURN, Measured, alone
 from bench.scenarios import SCENARIOS
 
 TIMES = ("encode", "snapshot", "median", "p99", "best", "cpu", "at_rest", "floor")
@@ -70,28 +69,6 @@ def _placements(options: argparse.Namespace) -> list[dict[str, Any]]:
         print(f"openb {trace}, whole GPUs, {len(rows)} seeds: {shown} % of the GPUs allocated")
         found.append({"trace": trace, "seeds": len(rows), **means})
     return found
-
-
-def machine() -> dict[str, Any]:
-    """What the figures were measured on, and how busy it was."""
-    return {
-        "system": platform.system(),
-        "architecture": platform.machine(),
-        "processor": _processor(),
-        "cores": os.cpu_count(),
-        "python": platform.python_version(),
-        "numpy": np.__version__,
-        "load": round(os.getloadavg()[0], 2),
-        "pace_ns": round(pace(), 1),
-    }
-
-
-def _processor() -> str:
-    try:
-        lines = Path("/proc/cpuinfo").read_text().splitlines()
-    except OSError:
-        return platform.processor()
-    return next((line.split(":", 1)[1].strip() for line in lines if line.startswith("model name")), "")
 
 
 def _parser() -> argparse.ArgumentParser:

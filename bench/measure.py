@@ -11,6 +11,7 @@ import numpy as np
 
 from bench import checker, floor
 from bench.churn import SIZE, World
+from bench.machine import pace
 from bench.scenarios import SCENARIOS, Scenario
 from quorate.embedded.collector import relax
 from quorate.plan import Plan
@@ -180,12 +181,3 @@ def churned(churn: Churn) -> Measured:
         target=churn.target,
         faults=checker.faults(world.snapshot, world.plan, checker.Expected(pods=world.leaving * SIZE)),
     )
-
-
-def pace() -> float:
-    """Nanoseconds of one turn of a bare loop, on average: what is left of the machine."""
-    turns = 2_000_000
-    begin = time.process_time()
-    for number in range(turns):
-        _ = number * number
-    return (time.process_time() - begin) / turns * 1e9

@@ -171,3 +171,14 @@ def test_a_queue_that_refuses_is_not_asked_about_every_packing() -> None:
     cycle = solve(cluster.encoder.snapshot(cluster.now), cluster.policy)
     assert (list(cycle.refused), cycle.trial.placements) == ([0], [])
     assert cycle.states < 100
+
+
+def test_a_gang_that_names_no_queue_is_in_the_one_that_admission_would_have_named() -> None:
+    for queue, others in (("", ["default-queue"]), ("default-queue", [])):
+        cluster = Cluster()
+        for name in others:
+            cluster.queue(name, quota=-1)
+        cluster.node("n", 1)
+        cluster.gang("job", [Group("", min_member=1, members=1)], queue=queue)
+        cluster.settle()
+        assert cluster.bound("job") == ["n"]

@@ -157,7 +157,7 @@ def test_orphans_and_cycles_among_queues_are_left_out_and_named() -> None:
 
 def test_without_queues_there_is_one_without_limits() -> None:
     queues = encoder().snapshot(0.0).queues
-    assert (queues.names, queues.limit.tolist()) == (("default",), [[-1, -1, -1]])
+    assert (queues.names, queues.limit.tolist()) == (("default-queue",), [[-1, -1, -1]])
 
 
 def test_nothing_changed_costs_nothing() -> None:

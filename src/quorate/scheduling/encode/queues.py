@@ -1,7 +1,7 @@
 """Queue objects as arrays: quotas in the units of the snapshot, lineages, and which queues are left out.
 
 Cyclic and orphan queues are left out with everything below them; gangs in them are refused by name. A cluster
-without any queue has one: `default`, without limits.
+without any queue has one without limits, under the name that admission gives gangs which name none.
 """
 
 from collections.abc import Iterable, Mapping
@@ -11,11 +11,12 @@ import numpy as np
 
 from quorate.api.duration import DurationError, seconds
 from quorate.api.queue import QUEUE, Queue, QueueResource, QueueResources
+from quorate.api.shipped import DEFAULT_QUEUE
 from quorate.plan import Ref
 from quorate.scheduling.encode.gangs import epoch
 from quorate.scheduling.snapshot import NONE, UNLIMITED, Floats, Problem, Queues
 
-DEFAULT = "default"
+DEFAULT = DEFAULT_QUEUE  # what admission writes where a gang names none
 SCALES = (1, 10**6, 1000)  # milli-CPU, megabytes, devices → the units of the snapshot
 LARGEST = 2**62
 
