@@ -15,6 +15,7 @@ from quorate.controllers.grouper import Grouper
 from quorate.controllers.runtime import Step
 from quorate.grouping.subject import Settings
 from quorate.kube.caches import Caches
+from quorate.kube.outcome import Outcome, Result, Written
 from quorate.kube.resources import Scope
 from quorate.plan import Apply, Emit, Patch, Ref
 from tests.fakes.api_server import Reply, ScriptedServer, scripted_client, status
@@ -131,6 +132,26 @@ def test_an_owner_that_does_not_exist_is_looked_for_again() -> None:
         step = await stage.step()
         assert [type(change) for change in step.plan.changes] == [Emit]
         assert step.again_seconds is not None
+
+    on_stage(check)
+
+
+def test_a_podgroup_that_the_server_refuses_is_told_on_the_pod_until_it_is_taken() -> None:
+    async def check(stage: Stage) -> None:
+        stage.server.on("GET", JOB, Reply(body=JOB_BODY))
+        stage.pod("a")
+        step = await stage.step()
+        assert step.after is not None
+        apply = step.plan.changes[0]
+        step.after(Result((Written(apply, Outcome.REFUSED, "spec.queue: Too long"),)))
+        stage.grouper.keys.add("job")
+        step = await stage.step()
+        (told,) = (change for change in step.plan.changes if isinstance(change, Emit))
+        assert (told.about.name, told.message.endswith("is refused: spec.queue: Too long")) == ("a", True)
+        assert step.after is not None
+        step.after(Result((Written(apply, Outcome.DONE),)))
+        stage.grouper.keys.add("job")
+        assert not any(isinstance(change, Emit) for change in (await stage.step()).plan.changes)
 
     on_stage(check)
 

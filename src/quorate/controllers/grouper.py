@@ -6,6 +6,8 @@ Owners are fetched when the pure grouper asks for them, and only then.
 import logging
 import time
 from collections.abc import Callable, Mapping
+from dataclasses import replace
+from functools import partial
 from typing import TypeVar
 
 import msgspec
@@ -19,7 +21,7 @@ from quorate.controllers.runtime import Step
 from quorate.grouping.defaults import KEY as DEFAULTS_KEY
 from quorate.grouping.defaults import KindDefaults, parse_defaults
 from quorate.grouping.errors import GroupingError, NotFetchedError
-from quorate.grouping.grouper import Grouping, group
+from quorate.grouping.grouper import Grouping, Warned, group
 from quorate.grouping.objects import Address, Unreadable
 from quorate.grouping.owners import walk
 from quorate.grouping.registry import READ_WITH_STATUS
@@ -28,9 +30,10 @@ from quorate.grouping.writes import plan, removal
 from quorate.kube.caches import Caches
 from quorate.kube.client import Client
 from quorate.kube.keys import Keys
+from quorate.kube.outcome import Outcome, Result
 from quorate.kube.owners import Absent, Owners, address
 from quorate.kube.resources import Scope
-from quorate.plan import Plan, Ref
+from quorate.plan import Apply, Plan, Ref
 
 log = logging.getLogger(__name__)
 
@@ -60,6 +63,7 @@ class Grouper:
         self._kinship = Kinship()
         self._by_nearest = self._pods.index(lambda pod: [nearest(pod)] if self._is_ours(pod) else [])
         self._made: dict[tuple[str, str], str] = {}  # PodGroup -> key
+        self._refused: dict[str, dict[str, str]] = {}  # key -> PodGroup -> what the API server said
         self._empty = EmptyGroups(self._pods, self._groups)
         self._pods.subscribe(self._pod_changed)
         self._groups.subscribe(self._group_changed)
@@ -75,6 +79,7 @@ class Grouper:
         pods = [pod for found in self._kinship.below(key) for pod in self._by_nearest[found]]
         if not pods:
             self._kinship.forget(key)
+            self._refused.pop(key, None)
             return step(Plan(), self._empty.below({key}, time.monotonic()))
         fetched: Fetched = {}
         top = await self._with_objects(fetched, lambda: top_of(pods[0], fetched))
@@ -83,7 +88,7 @@ class Grouper:
             return Step()
         classes = frozenset(found.metadata.name for found in self._classes)
         context = Context(fetched, classes, self._settings, self._defaults)
-        grouping = await self._with_objects(fetched, lambda: group(pods, context))
+        grouping = self._with_refusals(key, await self._with_objects(fetched, lambda: group(pods, context)))
         read = {identity(place, found) for place, found in fetched.items()}
         self._kinship.read(read, key)
         # what was refused may be mended by an object that nobody watches yet
@@ -92,7 +97,27 @@ class Grouper:
         empties = self._empty.below(
             read, time.monotonic(), {f"{gang.namespace}/{gang.name}" for gang in grouping.gangs}
         )
-        return step(written, empties, again_seconds=REFUSED_SECONDS if is_refused else None)
+        again = REFUSED_SECONDS if is_refused else None
+        return step(written, empties, again_seconds=again, after=partial(self._note_refusals, key))
+
+    def _with_refusals(self, key: str, grouping: Grouping) -> Grouping:
+        """What the API server would not take is said where the owner of the pods looks."""
+        said = self._refused.get(key, {})
+        warned = [
+            Warned(gang.members[0][0], f"PodGroup {gang.name} is refused: {said[gang.name]}", is_refusal=True)
+            for gang in grouping.gangs
+            if gang.name in said and gang.members
+        ]
+        return replace(grouping, warnings=(*grouping.warnings, *warned))
+
+    def _note_refusals(self, key: str, result: Result) -> None:
+        applied = [one for one in result.written if isinstance(one.change, Apply)]
+        for one in applied:
+            assert isinstance(one.change, Apply)
+            if one.outcome is Outcome.REFUSED:
+                self._refused.setdefault(key, {})[one.change.target.name] = one.message
+            else:
+                self._refused.get(key, {}).pop(one.change.target.name, None)
 
     async def _with_objects(self, fetched: Fetched, compute: Callable[[], T]) -> T:
         """Compute, fetching what is asked for until nothing is missing."""
@@ -161,13 +186,20 @@ class Grouper:
             self._pod_changed(None, pod)
 
 
-def step(written: Plan, empties: Empties, *, again_seconds: float | None = None) -> Step:
+def step(
+    written: Plan,
+    empties: Empties,
+    *,
+    again_seconds: float | None = None,
+    after: Callable[[Result], None] | None = None,
+) -> Step:
     """The plan, and the removal of PodGroups in which nobody is left."""
     removals = tuple(removal(group) for group in empties.due)
     waits = [seconds for seconds in (again_seconds, empties.wait_seconds) if seconds is not None]
     return Step(
         msgspec.structs.replace(written, changes=(*written.changes, *removals)),
         again_seconds=min(waits, default=None),
+        after=after,
     )
 
 

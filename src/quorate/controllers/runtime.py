@@ -35,14 +35,14 @@ EXPECTED = {Outcome.CONFLICT, Outcome.GONE, Outcome.REFUSED_BY_BUDGET, Outcome.S
 class Step:
     """What a reconcile asks for: a plan, and when to look again even if nothing changes.
 
-    `after` sees the outcomes and may say when to look again. What was not done brings the key back after its
+    `after` sees the outcomes and may say earlier when to look again. What was not done brings the key back after its
     back-off, unless the controller settles failures itself, in `after`. A step that only waits tried nothing:
     failures before it still count.
     """
 
     plan: Plan = field(default_factory=Plan)
     again_seconds: float | None = None
-    after: Callable[[Result], float | None] | None = None
+    after: Callable[[Result], float | None] | Callable[[Result], None] | None = None
     settles_failures: bool = False
     only_waits: bool = False
 
@@ -89,7 +89,7 @@ class Loop(Generic[K]):
         try:
             step = await self._controller.reconcile(key)
             result = await self._writer.write(step.plan)
-            again = step.after(result) if step.after else step.again_seconds
+            again = step.after(result) if step.after else None
         except KubeError as error:
             log.warning("%s %s: %s: %s", self._controller.name, key, type(error).__name__, error)
             return self._failed(key)
@@ -103,8 +103,9 @@ class Loop(Generic[K]):
             self._keys.rest(key)
         else:
             self._keys.done(key)
-        if again is not None:
-            self._keys.add_after(key, again)
+        for seconds in (again, step.again_seconds):
+            if seconds is not None:
+                self._keys.add_after(key, seconds)
         return "done"
 
     def _failed(self, key: K) -> str:
