@@ -43,6 +43,15 @@ def test_a_value_of_the_wrong_type_names_its_field() -> None:
     ]
 
 
+def test_a_document_that_says_no_kind_is_an_error() -> None:
+    assert remarks({"apiVersion": "v1", "metadata": {"name": "g"}}) == [
+        "object g: error: kind: an object begins with it"
+    ]
+    assert remarks({"kind": "Pod", "apiVersion": [1]}) == [
+        "Pod without a name: error: apiVersion: an object begins with it"
+    ]
+
+
 def test_the_alias_group_has_the_same_rules() -> None:
     wire = gang(subGroups=[{"name": "a"}]) | {"apiVersion": "scheduling.kai.nvidia.com/v2alpha2"}
     assert remarks(wire) == [
@@ -51,7 +60,7 @@ def test_the_alias_group_has_the_same_rules() -> None:
 
 
 def test_foreign_kinds_are_left_alone() -> None:
-    assert remarks({"apiVersion": "v1", "kind": "Service"}, {}) == []
+    assert remarks({"apiVersion": "v1", "kind": "Service"}) == []
 
 
 def test_only_queues_in_use_are_held_back() -> None:

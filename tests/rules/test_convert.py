@@ -50,3 +50,9 @@ def test_both_minimums_on_one_group_are_not_guessed_at() -> None:
                 ]
             )
         )
+
+
+@pytest.mark.parametrize("spec", [7, {"subGroups": 7}, {"subGroups": ["a"]}])
+def test_what_is_no_podgroup_at_all_is_named(spec: object) -> None:
+    with pytest.raises(NotConvertibleError, match=r"spec\.subGroups must be a list of objects"):
+        from_semantic_min_member({"kind": "PodGroup", "spec": spec})

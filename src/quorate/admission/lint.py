@@ -17,7 +17,7 @@ from quorate.api.meta import Json, Kind, Object
 from quorate.api.podgroup import POD_GROUP, PodGroup
 from quorate.api.queue import QUEUE, Queue
 from quorate.api.topology import TOPOLOGY, Topology
-from quorate.rules.validity import Fault
+from quorate.rules.validity import Cause, Fault
 
 Shape = TypeVar("Shape", bound=Object)
 
@@ -37,6 +37,13 @@ class Remark(NamedTuple):
 def lint(documents: Sequence[Json]) -> Iterator[Remark]:
     around = _surroundings(documents)
     for index, document in enumerate(documents):
+        if missing := next(
+            (name for name in ("apiVersion", "kind") if not _is_text(document.get(name))), None
+        ):
+            yield Remark(
+                index, _name(document), True, Fault(missing, "an object begins with it", Cause.VALUE)
+            )
+            continue
         judge = judge_of(str(document.get("apiVersion", "")), str(document.get("kind", "")))
         if judge is None:
             continue
@@ -70,7 +77,11 @@ def _known(documents: Iterable[Json], kind: Kind, shape: type[Shape]) -> dict[st
     return found or None
 
 
+def _is_text(value: object) -> bool:
+    return isinstance(value, str) and bool(value)
+
+
 def _name(document: Json) -> str:
     metadata = document.get("metadata")
     name = metadata.get("name") if isinstance(metadata, dict) else None
-    return f"{document.get('kind')} {name or 'without a name'}"
+    return f"{document.get('kind') or 'object'} {name or 'without a name'}"

@@ -68,6 +68,9 @@ def as_one_line() -> Iterator[None]:
         # whoever read the output has seen enough; the interpreter must not flush into the pipe again
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(1)
+    except RecursionError:
+        fail("what was given is nested too deeply", remedy="no manifest needs hundreds of levels")
+        sys.exit(1)
     except OSError as error:
         if not error.filename and error.errno not in _REMEDIES:
             raise

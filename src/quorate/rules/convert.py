@@ -15,7 +15,7 @@ class NotConvertibleError(ValueError):
 
 def from_semantic_min_member(podgroup: Json) -> Json:
     """The same PodGroup with `minSubGroup` where `minMember` counted children; other kinds as they are."""
-    if podgroup.get("kind") != "PodGroup" or not podgroup.get("spec", {}).get("subGroups"):
+    if podgroup.get("kind") != "PodGroup" or not _has_groups(podgroup.get("spec") or {}):
         return podgroup
     spec = podgroup["spec"]
     parents = {group.get("parent") for group in spec["subGroups"]}
@@ -24,6 +24,15 @@ def from_semantic_min_member(podgroup: Json) -> Json:
         for at, group in enumerate(spec["subGroups"])
     ]
     return {**podgroup, "spec": _rewritten({**spec, "subGroups": groups}, "spec")}
+
+
+def _has_groups(spec: Any) -> bool:
+    groups = (spec.get("subGroups") or []) if isinstance(spec, dict) else spec
+    if not isinstance(groups, list) or not all(isinstance(group, dict) for group in groups):
+        raise NotConvertibleError(
+            "spec.subGroups must be a list of objects; ask quorate lint what else is wrong"
+        )
+    return bool(groups)
 
 
 def _rewritten(group: dict[str, Any], field: str) -> dict[str, Any]:
