@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from quorate.api import labels
 from quorate.cli.failures import fail, refusals
 from quorate.cli.options import SCHEDULER_NAME, Level, LogLevel, Mapping, Only, PolicyFile, SchedulerName
 
@@ -23,6 +24,15 @@ def run(  # noqa: PLR0913 - each is an option of the command
     kind_defaults: Annotated[
         str, typer.Option(help="NAMESPACE/NAME of the ConfigMap with the defaults of kinds.")
     ] = "quorate-system/quorate-kind-defaults",
+    queue_label: Annotated[
+        str, typer.Option(help="The label by which workloads and pods name their queue.")
+    ] = labels.QUEUE,
+    node_pool_label: Annotated[
+        str, typer.Option(help="The label by which pods name their node pool.")
+    ] = labels.NODE_POOL,
+    knative_gangs: Annotated[
+        bool, typer.Option(help="The pods of a Knative Revision are one gang, not each its own.")
+    ] = True,
     leader_elect: Annotated[bool, typer.Option(help="Let one of several processes work at a time.")] = False,
     health_port: Annotated[
         int, typer.Option(help="For /healthz, /readyz and /metrics; 0 is none.", min=0, max=65535)
@@ -45,6 +55,7 @@ def run(  # noqa: PLR0913 - each is an option of the command
     from quorate.controllers import app, logs  # noqa: PLC0415 - likewise
     from quorate.controllers.admission import Webhook  # noqa: PLC0415 - likewise
     from quorate.embedded.collector import relax  # noqa: PLC0415 - likewise
+    from quorate.grouping.subject import Settings  # noqa: PLC0415 - likewise
     from quorate.kube.certificates import Files  # noqa: PLC0415 - likewise
     from quorate.kube.kubeconfig import discover  # noqa: PLC0415 - likewise
     from quorate.plan import Ref  # noqa: PLC0415 - likewise
@@ -63,7 +74,12 @@ def run(  # noqa: PLR0913 - each is an option of the command
             scheduler_name=scheduler_name,
             policy=decides.policy,
             usage_half_life=decides.usage_half_life,
-            extensions=found,
+            grouping=Settings(
+                queue_label=queue_label,
+                node_pool_label=node_pool_label,
+                knative_gangs=knative_gangs,
+                extensions=found,
+            ),
             kind_defaults=Ref(kind=CONFIG_MAP, namespace=where, name=name),
             lease=Ref(kind=LEASE, namespace=NAMESPACE, name="quorate") if leader_elect else None,
             health_port=health_port or None,

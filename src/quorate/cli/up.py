@@ -45,6 +45,7 @@ def up(  # noqa: PLR0913 - each is an option of the command
     from quorate.controllers import app, logs  # noqa: PLC0415 - likewise
     from quorate.embedded.collector import relax  # noqa: PLC0415 - likewise
     from quorate.embedded.nodes import ShapeError, node_shapes  # noqa: PLC0415 - likewise
+    from quorate.grouping.subject import Settings  # noqa: PLC0415 - likewise
 
     logs.set_up(log_level.value, as_json=False)
     try:
@@ -58,7 +59,7 @@ def up(  # noqa: PLR0913 - each is an option of the command
             scheduler_name=scheduler_name,
             policy=decides.policy,
             usage_half_life=decides.usage_half_life,
-            extensions=extensions(grouping_file),
+            grouping=Settings(extensions=extensions(grouping_file)),
             webhook=hooks.webhook(kubeconfig),
         )
         chosen = settings if controllers else None

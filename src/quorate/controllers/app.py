@@ -8,7 +8,7 @@ import socket
 import uuid
 from collections.abc import AsyncIterator, Callable, Coroutine
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Protocol
 
 from quorate.api.core import CONFIG_MAP, ConfigMap
@@ -24,7 +24,6 @@ from quorate.controllers.scheduler import Scheduler
 from quorate.controllers.status import Status
 from quorate.controllers.usage import STORE, UsageStore
 from quorate.controllers.window import Window
-from quorate.grouping.subject import Extensions
 from quorate.grouping.subject import Settings as GroupingSettings
 from quorate.kube.apply import Writer
 from quorate.kube.auth import Connection
@@ -53,7 +52,7 @@ class Settings:
     scheduler_name: str = "quorate"
     policy: Policy = field(default_factory=Policy)
     usage_half_life: float | None = None  # seconds; None: shares do not look back
-    extensions: Extensions = field(default_factory=Extensions)
+    grouping: GroupingSettings = field(default_factory=GroupingSettings)
     kind_defaults: Ref | None = KIND_DEFAULTS
     window_idle: float = 0.02
     window_cap: float = 0.25
@@ -98,9 +97,7 @@ class Bench:
 
 def grouper(bench: Bench) -> list[Part]:
     settings = bench.settings
-    grouping = GroupingSettings(
-        scheduler_names=frozenset({settings.scheduler_name}), extensions=settings.extensions
-    )
+    grouping = replace(settings.grouping, scheduler_names=frozenset({settings.scheduler_name}))
     made = Grouper(bench.client, bench.caches, grouping, settings.kind_defaults)
     return [Loop(made, Writer(bench.client, "quorate-grouper"), workers=8)]
 
