@@ -8,6 +8,7 @@ from quorate.api.labels import (
     MAX_GROUP_RESTARTS,
     MIN_GROUPS,
     PAUSED,
+    RESTART_BACKOFF,
     SCALE_DOWN,
 )
 from quorate.api.lws import (
@@ -120,6 +121,7 @@ SHORT = {
     "sub": LWS_SUB_GROUP_EXCLUSIVE_TOPOLOGY,
     "minimum": MIN_GROUPS,
     "restarts": MAX_GROUP_RESTARTS,
+    "backoff": RESTART_BACKOFF,
     "down": SCALE_DOWN,
     "paused": PAUSED,
 }
@@ -138,6 +140,7 @@ def annotated(new: LeaderWorkerSet, **annotations: str) -> LeaderWorkerSet:
         ("minimum", "some", 'as "3"'),
         ("minimum", "0", 'as "3"'),
         ("restarts", "-1", 'as "5"'),
+        ("backoff", "30", 'as "30/600"'),
         ("down", "sickest", 'must be "unready-first"'),
         ("paused", "yes", 'must be "true" or "false"'),
     ],

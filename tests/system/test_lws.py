@@ -1,6 +1,7 @@
 """LeaderWorkerSets as a user drives them with kubectl; the state of the world is what counts."""
 
 import json
+from pathlib import Path
 
 import pytest
 
@@ -21,6 +22,7 @@ from tests.system.lws import (
     with_image,
 )
 
+EXAMPLES = Path(__file__).parents[2] / "examples/lws"
 CRASHING = {"quorate.dev/fake-run-seconds": "0.3", "quorate.dev/fake-exit-code": "1"}
 
 
@@ -47,6 +49,10 @@ def test_the_scale_subresource_adds_and_removes_the_highest_groups(shell: Kubect
         "selector": f"{PREFIX}name=web,{PREFIX}worker-index=0",
     }
     before = uids(shell)
+    scale["spec"]["replicas"] = 2  # what an autoscaler writes
+    shell("replace", "--raw", path, "-f", "-", stdin=json.dumps(scale))
+    available(shell)
+    assert len(names(shell)) == 4
     shell("scale", "lws/web", "--replicas=3")
     available(shell)
     assert len(names(shell)) == 6
@@ -283,3 +289,9 @@ def test_a_leader_with_other_needs_than_its_workers_is_left_out_of_their_sub_gro
     assert racks["web-0-3"] == racks["web-0-4"]
     assert racks["web-0-1"] != racks["web-0-3"]
     assert by_name["web-0"]["metadata"]["annotations"][f"{PREFIX}subgroup-policy-type"] == "LeaderExcluded"
+
+
+@pytest.mark.parametrize("example", sorted(EXAMPLES.glob("*.yaml")), ids=lambda example: example.stem)
+def test_every_example_becomes_available_as_it_is(shell: Kubectl, example: Path) -> None:
+    shell("apply", "-f", str(example))
+    shell("wait", f"lws/{example.stem}", "--for=condition=Available", "--timeout=30s", timeout=40)

@@ -13,6 +13,7 @@ from quorate.rules.validity import Cause, Fault
 _NAME = r"[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?"
 _LABEL = re.compile(rf"([a-z0-9]([-a-z0-9.]{{0,251}}[a-z0-9])?/)?{_NAME}")
 _COUNT = re.compile(r"\d{1,9}")
+_DELAYS = re.compile(r"\d{1,9}/\d{1,9}")
 
 
 def _is_count(text: str) -> bool:
@@ -38,6 +39,11 @@ KNOWN: tuple[tuple[str, Callable[[str], bool], str], ...] = (
     ),
     (labels.MIN_GROUPS, _is_positive, 'must be how many groups have to start together, as "3"'),
     (labels.MAX_GROUP_RESTARTS, _is_count, 'must be how often a group may be recreated, as "5"'),
+    (
+        labels.RESTART_BACKOFF,
+        lambda text: _DELAYS.fullmatch(text) is not None,
+        'must be the seconds before the second recreation and the most there can be, as "30/600"',
+    ),
     (labels.SCALE_DOWN, lambda text: text == "unready-first", 'must be "unready-first"'),
     (labels.PAUSED, lambda text: text in {"true", "false"}, 'must be "true" or "false"'),
 )
