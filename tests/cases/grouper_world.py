@@ -143,8 +143,11 @@ class World:
         found = self._objects.get(key)
         typed = msgspec.convert(found, PodGroup) if found else None
         for change in writes.gang_changes(gang, typed, settings):
-            assert isinstance(change, Apply)
+            assert isinstance(change, Apply | Patch)
             done.writes["update PodGroup" if found else "create PodGroup"] += 1
+            if isinstance(change, Patch):
+                self._objects[key] = _merged(found, change.body)
+                continue
             remains = _without(found or {}, self._applied.get(key, {}), change.body)
             self._objects[key] = _merged(remains, change.body)
             self._applied[key] = change.body

@@ -78,7 +78,7 @@ def jobset_pod(owner: Json, role: str, index: str = "0") -> Any:
 
 def grove(name: str, **fields: Any) -> tuple[Json, Json, Any]:
     owner = thing("grove.io/v1alpha1", name, "pcs", spec={}, **fields)
-    parts = [{"name": "decode", "minReplicas": 1, "podReferences": [{"name": "a"}]}]
+    parts = [{"name": "decode", "minReplicas": 1, "podReferences": [{"namespace": "team", "name": "a"}]}]
     gang = thing("scheduler.grove.io/v1alpha1", "PodGang", "pg1", spec={"podgroups": parts})
     return owner, gang, pod("a", owner, labels={"grove.io/podgang": "pg1"})
 

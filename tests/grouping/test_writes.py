@@ -5,7 +5,7 @@ from typing import Any
 import msgspec
 
 from quorate.api import labels
-from quorate.api.meta import Json
+from quorate.api.meta import Json, OwnerReference
 from quorate.api.podgroup import PodGroup
 from quorate.grouping import writes
 from quorate.grouping.grouper import Gang
@@ -26,6 +26,14 @@ def written(gang: Gang, found: PodGroup | None = None) -> Json:
     return change.body
 
 
+def put_back(gang: Gang, found: PodGroup) -> Json:
+    """What is patched in the spec."""
+    (change,) = writes.gang_changes(gang, found, SETTINGS)
+    assert isinstance(change, Patch)
+    found_spec: Json = change.body["spec"]
+    return found_spec
+
+
 def shown(gang: Gang, **spec: Any) -> PodGroup:
     body = written(gang)
     return msgspec.convert(body | {"spec": body["spec"] | spec}, PodGroup)
@@ -34,7 +42,31 @@ def shown(gang: Gang, **spec: Any) -> PodGroup:
 def test_an_edited_minimum_is_put_back() -> None:
     owner = job()
     gang = only_gang([pod("a", owner)], owner)
-    assert written(gang, shown(gang, minMember=7))["spec"]["minMember"] == 1
+    assert put_back(gang, shown(gang, minMember=7)) == {"minMember": 1}
+
+
+def test_a_field_that_only_others_set_goes() -> None:
+    owner = job()
+    gang = only_gang([pod("a", owner)], owner)
+    added = shown(gang, preemptibility="non-preemptible", subGroups=[{"name": "mine", "minMember": 1}])
+    assert put_back(gang, added) == {"preemptibility": None, "subGroups": None}
+
+
+def test_a_level_that_others_add_goes_and_the_others_stay() -> None:
+    owner = job(annotations={labels.TOPOLOGY: "t", labels.TOPOLOGY_REQUIRED: "rack"})
+    gang = only_gang([pod("a", owner)], owner)
+    more = {"topology": "t", "requiredTopologyLevel": "rack", "preferredTopologyLevel": "host"}
+    correction = put_back(gang, shown(gang, topologyConstraint=more))
+    assert correction == {"topologyConstraint": {"preferredTopologyLevel": None}}
+
+
+def test_an_owner_that_others_add_is_left_alone() -> None:
+    owner = job()
+    gang = only_gang([pod("a", owner)], owner)
+    found = shown(gang)
+    more = msgspec.convert({"apiVersion": "v1", "kind": "Node", "name": "n", "uid": "u"}, OwnerReference)
+    found.metadata.owner_references = [*(found.metadata.owner_references or ()), more]
+    assert list(writes.gang_changes(gang, found, SETTINGS)) == []
 
 
 def test_an_edited_queue_is_kept() -> None:

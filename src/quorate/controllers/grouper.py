@@ -27,13 +27,14 @@ from quorate.grouping.owners import walk
 from quorate.grouping.registry import READ_WITH_STATUS
 from quorate.grouping.subject import Context, Settings
 from quorate.grouping.writes import plan, removal
+from quorate.kube.apply import target_of
 from quorate.kube.caches import Caches
 from quorate.kube.client import Client
 from quorate.kube.keys import Keys
 from quorate.kube.outcome import Outcome, Result
 from quorate.kube.owners import Absent, Owners, address
 from quorate.kube.resources import Scope
-from quorate.plan import Apply, Plan, Ref
+from quorate.plan import Plan, Ref
 
 log = logging.getLogger(__name__)
 
@@ -111,13 +112,12 @@ class Grouper:
         return replace(grouping, warnings=(*grouping.warnings, *warned))
 
     def _note_refusals(self, key: str, result: Result) -> None:
-        applied = [one for one in result.written if isinstance(one.change, Apply)]
-        for one in applied:
-            assert isinstance(one.change, Apply)
-            if one.outcome is Outcome.REFUSED:
-                self._refused.setdefault(key, {})[one.change.target.name] = one.message
-            else:
-                self._refused.get(key, {}).pop(one.change.target.name, None)
+        for one in result.written:
+            target = target_of(one.change)
+            if target.kind is POD_GROUP and one.outcome is Outcome.REFUSED:
+                self._refused.setdefault(key, {})[target.name] = one.message
+            elif target.kind is POD_GROUP:
+                self._refused.get(key, {}).pop(target.name, None)
 
     async def _with_objects(self, fetched: Fetched, compute: Callable[[], T]) -> T:
         """Compute, fetching what is asked for until nothing is missing."""

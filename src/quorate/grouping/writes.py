@@ -2,7 +2,8 @@
 
 Some fields of a PodGroup belong to people once it exists: its queue, its node pool and its queue label are
 left as they are. What the grouper wrote and no longer means goes, by server-side apply; the annotation
-DERIVED tells whether that changed.
+DERIVED tells whether that changed. What others changed in the spec is put back by a patch, as an apply would
+leave alone the fields that it does not name.
 """
 
 import hashlib
@@ -38,9 +39,13 @@ def plan(grouping: Grouping, existing: Mapping[str, PodGroup], settings: Setting
 
 def gang_changes(gang: Gang, found: PodGroup | None, settings: Settings) -> Iterable[Change]:
     body = _wanted(gang, found, settings)
-    if found is not None and _shows(found, body):
+    target = Ref(kind=POD_GROUP, name=gang.name, namespace=gang.namespace)
+    if found is None or not _has_metadata(found, body["metadata"]):
+        yield Apply(target=target, body=body)
         return
-    yield Apply(target=Ref(kind=POD_GROUP, name=gang.name, namespace=gang.namespace), body=body)
+    correction = _correction(_spec(found), body["spec"])
+    if correction:
+        yield Patch(target=target, body={"spec": correction})
 
 
 def member_changes(gang: Gang) -> Iterable[Change]:
@@ -104,15 +109,25 @@ def _kept_labels(wanted: Mapping[str, str], found: PodGroup, settings: Settings)
     return kept
 
 
-def _shows(found: PodGroup, body: Json) -> bool:
-    """Whether the PodGroup already means what would be applied."""
-    metadata = body["metadata"]
+def _has_metadata(found: PodGroup, wanted: Json) -> bool:
+    """Whether labels, owners and annotations are there, among them the one that tells what was derived."""
+    references = _references(found)
     return (
-        _contains(found.metadata.labels or {}, metadata.get("labels", {}))
-        and _contains(found.metadata.annotations or {}, metadata["annotations"])
-        and _references(found) == metadata["ownerReferences"]
-        and _spec(found) == body["spec"]
+        _contains(found.metadata.labels or {}, wanted.get("labels", {}))
+        and _contains(found.metadata.annotations or {}, wanted["annotations"])
+        and all(owner in references for owner in wanted["ownerReferences"])
     )
+
+
+def _correction(has: Any, wanted: Any) -> Any:
+    """The merge patch that makes the one into the other."""
+    if not (isinstance(has, dict) and isinstance(wanted, dict)):
+        return wanted
+    return {
+        key: _correction(has.get(key), wanted.get(key))
+        for key in {**has, **wanted}
+        if has.get(key) != wanted.get(key)
+    }
 
 
 def _contains(found: Mapping[str, Any], wanted: Mapping[str, Any]) -> bool:

@@ -82,8 +82,12 @@ def _parents(gang: Owner, topology: str) -> tuple[list[SubGroup], dict[str, str]
 
 def _leaf(part: Any, field: str, parent_of: dict[str, str], topology: str) -> SubGroup:
     name = _text(part, "name", field)
-    if not isinstance(dig(part, "podReferences"), list):
+    references = dig(part, "podReferences")
+    if not isinstance(references, list):
         raise MalformedError(f"{field}.podReferences is missing: the group lists no pods")
+    for place, reference in enumerate(references):
+        for key in ("namespace", "name"):
+            _text(reference, key, f"{field}.podReferences[{place}]")
     return SubGroup(
         name=name,
         parent=parent_of.get(name),
@@ -95,10 +99,10 @@ def _leaf(part: Any, field: str, parent_of: dict[str, str], topology: str) -> Su
 def _refers(part: Any, subject: Subject) -> bool:
     meta = subject.pod.metadata
     for reference in part["podReferences"]:
-        namespace = dig(reference, "namespace") or meta.namespace
-        if namespace != meta.namespace:
+        if reference["namespace"] != meta.namespace:
+            namespace = reference["namespace"]
             raise MalformedError(f"podReferences of {part['name']} lead into namespace {namespace}")
-        if dig(reference, "name") == meta.name:
+        if reference["name"] == meta.name:
             return True
     return False
 
