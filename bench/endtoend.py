@@ -1,9 +1,9 @@
-"""Fills a cluster through its API: `python -m bench.endtoend [--real] [--nodes 1000] [--pods 10000] [--json FILE]`.
+"""Fills a cluster through its API: `python -m bench.endtoend [--servers embedded kube-apiserver] [--json FILE]`.
 
 Gangs are there before the controllers start, which run in a process of their own, as does the server: the embedded
-one, or with `--real` an etcd and a kube-apiserver (needs Go). A bare hammer first binds as many pods to the same
-nodes, with 32 requests at once and nothing else to do. Binds and writes are what the server counts; a write is any
-request that changes something, but those of kubelets: of nodes, leases and the status of pods.
+one, or an etcd and a kube-apiserver. A bare hammer first binds as many pods to the same nodes, with 32 requests at
+once and nothing else to do. Binds and writes are what the server counts; a write is any request that changes
+something, but those of kubelets: of nodes, leases and the status of pods.
 """
 
 import argparse
@@ -25,7 +25,7 @@ import msgspec
 
 from bench.machine import machine
 from quorate.api import labels
-from quorate.api.core import NODE, POD, Pod
+from quorate.api.core import NODE, POD, Node, Pod
 from quorate.api.meta import Json, Kind
 from quorate.api.podgroup import POD_GROUP
 from quorate.api.shipped import DEFAULT_QUEUE
@@ -40,6 +40,7 @@ AT_ONCE = 32
 LOOK_SECONDS = 0.1
 QUIET_SECONDS = 2.0
 PATIENCE_SECONDS = 120.0
+SERVERS = EMBEDDED, REAL = "embedded", "kube-apiserver"
 NAMESPACES = BARE, GANGS = "bare", "gangs"
 NAMESPACE = Kind("", "v1", "Namespace", "namespaces", namespaced=False)
 COUNTED = re.compile(r"^apiserver_request_total\{(.*)\} (\S+)$", re.MULTILINE)
@@ -86,9 +87,9 @@ class Bench:
         self._nodes = list(nodes_of(node_shapes(shapes(options.nodes))))
 
     async def filled(self, server: str, kubeconfig: Path) -> Filled:
-        await self._prepare(has_kubelets=server == "embedded")
+        await self._prepare(has_kubelets=server == EMBEDDED)
         bare = await self._hammer()
-        if server != "embedded":
+        if server != EMBEDDED:
             await self._beat()
         before = await self._counts()
         began, cpu = time.perf_counter(), cpu_of_children()
@@ -122,6 +123,7 @@ class Bench:
         if not has_kubelets:
             await self._send(create(NODE, node["metadata"]["name"], "", node) for node in self._nodes)
             await self._beat()
+            await self._until_untainted()
         await self._send(create(NAMESPACE, name, "", {}) for name in NAMESPACES)
         await self._send(create(POD, f"p{n:06}", BARE, bare_pod()) for n in range(self._pods))
         gangs = [f"g{n:05}" for n in range(self._pods // self._size)]
@@ -138,6 +140,20 @@ class Bench:
             )
             for node in self._nodes
         )
+
+    async def _until_untainted(self) -> None:
+        """Until kube-controller-manager has seen that all nodes are ready."""
+        for _ in range(round(PATIENCE_SECONDS)):
+            if not await self._tainted():
+                return
+            await asyncio.sleep(1)
+        raise TimeoutError(f"nodes are tainted after {PATIENCE_SECONDS} s")
+
+    async def _tainted(self) -> bool:
+        async for page in pages(self._client, Scope(kind=NODE)):
+            if any(msgspec.json.decode(item, type=Node).spec.taints for item in page.items or ()):
+                return True
+        return False
 
     async def _hammer(self) -> float:
         requests = [
@@ -314,10 +330,10 @@ async def measured(kubeconfig: Path, server: str, options: argparse.Namespace) -
 
 def run(options: argparse.Namespace) -> list[Filled]:
     found = []
-    for server in ("embedded", "kube-apiserver") if options.real else ("embedded",):
+    for server in options.servers:
         with ExitStack() as running:
             home = Path(running.enter_context(tempfile.TemporaryDirectory()))
-            opened = embedded(options.nodes, home) if server == "embedded" else real(home)
+            opened = embedded(options.nodes, home) if server == EMBEDDED else real(home)
             kubeconfig = running.enter_context(opened)
             found.append(asyncio.run(measured(kubeconfig, server, options)))
         print(found[-1], flush=True)
@@ -335,7 +351,13 @@ def main() -> int:
     parser.add_argument("--nodes", type=int, default=1000)
     parser.add_argument("--pods", type=int, default=10_000)
     parser.add_argument("--gang", type=int, default=8, help="members of each")
-    parser.add_argument("--real", action="store_true", help="then the same on a real kube-apiserver")
+    parser.add_argument(
+        "--servers",
+        nargs="+",
+        choices=SERVERS,
+        default=[EMBEDDED],
+        help="kube-apiserver needs Go and kubectl",
+    )
     parser.add_argument("--json", type=Path, metavar="FILE", help="write the results there")
     options = parser.parse_args()
     print(f"load {os.getloadavg()[0]:.1f}", flush=True)

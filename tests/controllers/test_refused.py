@@ -40,6 +40,16 @@ def test_a_refusal_that_is_shown_already_writes_nothing() -> None:
     assert list(refused(REFUSAL, group(status.status), 60.0)) == []
 
 
+def test_the_same_refusal_is_reworded_once_in_a_while() -> None:
+    status, _ = refused(REFUSAL, group(), 0.0)
+    assert isinstance(status, SetStatus)
+    reworded = msgspec.structs.replace(REFUSAL, message="short of 7 GPUs")
+    other = msgspec.structs.replace(REFUSAL, gate="OverLimit")
+    assert list(refused(reworded, group(status.status), 4.0)) == []
+    assert len(list(refused(reworded, group(status.status), 6.0))) == 2
+    assert len(list(refused(other, group(status.status), 4.0))) == 2
+
+
 def test_what_is_over_is_cleared_once() -> None:
     status, _ = refused(REFUSAL, group(), 0.0)
     assert isinstance(status, SetStatus)

@@ -31,6 +31,7 @@ from quorate.kube.caches import Caches
 from quorate.kube.client import Client
 from quorate.kube.leader import Election, Terms
 from quorate.kube.resources import Scope
+from quorate.kube.rush import Rush
 from quorate.plan import Ref
 from quorate.scheduling.policy import Policy
 
@@ -93,6 +94,7 @@ class Bench:
     caches: Caches
     settings: Settings
     granted: Granted = field(default_factory=Granted)
+    rush: Rush = field(default_factory=Rush)
 
 
 def grouper(bench: Bench) -> list[Part]:
@@ -114,11 +116,12 @@ def scheduler(bench: Bench) -> list[Part]:
         granted=bench.granted,
         usage=None if half_life is None else UsageStore(bench.caches.of(stored, ConfigMap), half_life),
     )
-    return [Loop(made, Writer(bench.client, "quorate-scheduler"), workers=1)]
+    return [Loop(made, Writer(bench.client, "quorate-scheduler", rush=bench.rush), workers=1)]
 
 
 def status(bench: Bench) -> list[Part]:
-    return [Loop(Status(bench.caches, bench.granted), Writer(bench.client, "quorate-status"), workers=8)]
+    made = Status(bench.caches, bench.granted, bench.rush)
+    return [Loop(made, Writer(bench.client, "quorate-status"), workers=8)]
 
 
 def lws(bench: Bench) -> list[Part]:

@@ -15,12 +15,14 @@ from quorate.plan import Change, Emit, EventType, Ref, Refusal, SetStatus
 
 UNSCHEDULABLE = "UnschedulableOnNodePool"  # upstream's name: its tools look for it
 NODE_POOL = "default"
+# With each node that comes or goes, every gang that waits is short in other words.
+REWORD_SECONDS = 5.0
 
 
 def refused(refusal: Refusal, podgroup: PodGroup, now: float) -> Iterator[Change]:
-    """What makes the gang show this refusal; nothing if it does already."""
-    shown = [(one.reason, one.message) for one in podgroup.status.scheduling_conditions or ()]
-    if shown == [(refusal.gate, refusal.message)]:
+    """What makes the gang show this refusal; nothing if it does already, or has just shown it in other words."""
+    shown = podgroup.status.scheduling_conditions or []
+    if any(_says(one, refusal, now) for one in shown[:1]):
         return
     condition = SchedulingCondition(
         type=UNSCHEDULABLE,
@@ -34,6 +36,17 @@ def refused(refusal: Refusal, podgroup: PodGroup, now: float) -> Iterator[Change
     )
     yield SetStatus(whole(refusal.gang, podgroup), {"schedulingConditions": [msgspec.to_builtins(condition)]})
     yield Emit(refusal.gang, EventType.WARNING, "Unschedulable", refusal.message)
+
+
+def _says(condition: SchedulingCondition, refusal: Refusal, now: float) -> bool:
+    if condition.reason != refusal.gate:
+        return False
+    if condition.message == refusal.message:
+        return True
+    try:
+        return now - timestamps.epoch(condition.last_transition_time or "") < REWORD_SECONDS
+    except timestamps.TimestampError:
+        return False
 
 
 def no_longer_refused(gang: Ref, podgroup: PodGroup) -> Iterator[Change]:

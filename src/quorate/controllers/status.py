@@ -1,7 +1,7 @@
 """The status of PodGroups and queues as a controller: what the caches show, written where it differs.
 
 A changed pod makes its gang dirty, a changed gang its queues; both wait a moment, so that a gang which
-starts with a thousand pods is written a few times, not a thousand.
+starts with a thousand pods is written a few times, not a thousand. All of it waits while binds are written.
 """
 
 import time
@@ -20,6 +20,7 @@ from quorate.controllers.runtime import Step
 from quorate.kube.caches import Caches
 from quorate.kube.keys import Keys
 from quorate.kube.resources import Scope
+from quorate.kube.rush import Rush
 from quorate.plan import Plan
 from quorate.status import composite
 from quorate.status.phase import stale_at
@@ -42,8 +43,9 @@ class Subject(NamedTuple):
 class Status:
     name = "status"
 
-    def __init__(self, caches: Caches, granted: Granted | None = None) -> None:
+    def __init__(self, caches: Caches, granted: Granted | None = None, rush: Rush | None = None) -> None:
         self.keys: Keys[Subject] = Keys(self.name)
+        self._rush = rush or Rush()
         self._granted = granted or Granted()
         self._granted.on_change(lambda: self.keys.add_after(Subject(QUEUE), QUEUES_SECONDS))
         self._pods = caches.of(Scope(kind=POD), Pod)
@@ -65,6 +67,7 @@ class Status:
             groups.subscribe(partial(self._group_changed, kind))
 
     async def reconcile(self, key: Subject) -> Step:
+        await self._rush.over()
         if key.kind is QUEUE:
             gangs = [group for groups in self._groups.values() for group in groups]
             wanted = changes(list(self._queues), gangs, time.time(), shares=self._granted.shares)

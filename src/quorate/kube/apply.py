@@ -7,6 +7,7 @@
 """
 
 import asyncio
+import contextlib
 import logging
 import time
 from collections.abc import Callable, Iterable, Sequence
@@ -25,6 +26,7 @@ from quorate.kube.resources import (
     patch_request,
     status_request,
 )
+from quorate.kube.rush import Rush
 from quorate.plan import Apply, Bind, Change, Create, Delete, Emit, Evict, Patch, Plan, Ref, SetStatus
 
 log = logging.getLogger(__name__)
@@ -40,11 +42,13 @@ class Writer:
         component: str,
         *,
         concurrency: int = CONCURRENCY,
+        rush: Rush | None = None,
         now: Callable[[], float] = time.time,
     ) -> None:
         self._client = client
         self._journal = Journal(component)
         self._concurrency = concurrency
+        self._rush = rush or Rush()
         self._now = now
 
     async def write(self, plan: Plan) -> Result:
@@ -52,7 +56,10 @@ class Writer:
         outcomes: dict[int, Written] = {}
         numbered = list(enumerate(plan.changes))
         await self._write_all([place for place in numbered if isinstance(place[1], Evict)], outcomes)
-        await self._write_all([place for place in numbered if not isinstance(place[1], Evict)], outcomes)
+        others = [place for place in numbered if not isinstance(place[1], Evict)]
+        has_binds = any(isinstance(change, Bind) for _, change in others)
+        with self._rush.going() if has_binds else contextlib.nullcontext():
+            await self._write_all(others, outcomes)
         return Result(tuple(outcomes[index] for index in range(len(numbered))))
 
     async def _write_all(self, places: Sequence[Place], outcomes: dict[int, Written]) -> None:
