@@ -5,6 +5,7 @@ A pass is everything but the network: from the objects in the caches to the plan
 """
 
 import argparse
+import copy
 import json
 import sys
 import time
@@ -23,7 +24,8 @@ def settled(segments: int, *, with_placement: bool) -> Seen:
     roles = [role("prefill", 10 * segments), role("decode", 5 * segments)]
     world = World(roles, placed({"prefill": 10, "decode": 5}) if with_placement else [])
     world.settle(rounds=10 * segments + 20)
-    return world.seen()
+    # copied, for objects that came over hundreds of rounds lie apart in memory, and reading them takes longer
+    return copy.deepcopy(world.seen())
 
 
 def seconds(seen: Seen) -> float:

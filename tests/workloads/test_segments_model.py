@@ -62,7 +62,6 @@ def test_every_order_of_events_ends_with_what_is_desired(
         pytest.param((PAIR,), (2, 1), (4, 2), marks=pytest.mark.nightly),
         pytest.param(CHAIN, (2, 1, 1), (3, 2, 1), marks=pytest.mark.nightly),
         pytest.param((PAIR,), (4, 2), (6, 3), marks=pytest.mark.nightly),
-        pytest.param(CHAIN, (2, 1, 1), (4, 2, 2), marks=pytest.mark.nightly),
     ],
 )
 def test_scaling_and_rolling_at_any_moment_end_with_the_new_revision(

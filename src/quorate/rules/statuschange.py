@@ -7,6 +7,8 @@ from quorate.plan import Ref, SetStatus
 
 
 def status_change(kind: Kind, about: Object, *, old: Wire, new: Wire) -> SetStatus | None:
+    if old == new:
+        return None
     before: Json = msgspec.to_builtins(old)
     after: Json = msgspec.to_builtins(new)
     if before == after:

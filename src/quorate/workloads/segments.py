@@ -34,6 +34,10 @@ class RoleState:
     current: int = 0
     ready: int = 0
 
+    @property
+    def is_whole(self) -> bool:
+        return self.current == self.ready == self.desired
+
 
 @dataclass(frozen=True, slots=True)
 class Coordination:

@@ -283,6 +283,18 @@ def test_best_effort_is_a_wish_of_each_instance() -> None:
     assert notes["kai.scheduler/topology-preferred-placement"] == "rack"
 
 
+def test_a_coordination_says_that_a_segment_finds_no_room() -> None:
+    world = World([role("a", 4), role("b", 2)], placed({"a": 2, "b": 1}), room=5)
+    world.settle()
+    (row,) = world.status["coordinations"]
+    assert row["waitsFor"] == (
+        "2 of 4 instances of role a ready, 1 of 2 instances of role b ready, room for segment 2"
+    )
+    world.room = 6
+    world.settle()
+    assert "waitsFor" not in world.status["coordinations"][0]
+
+
 def test_progress_is_told_once() -> None:
     world = World([role("a", 2)], placed({"a": 1}))
     world.settle()

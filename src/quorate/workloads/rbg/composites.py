@@ -18,6 +18,7 @@ from quorate.plan import Apply
 from quorate.rules.composites import beginning_of, composite_name
 from quorate.rules.conditions import find
 from quorate.workloads.rbg.group import Group, Owner
+from quorate.workloads.rbg.instances import first
 from quorate.workloads.rbg.objects import owned
 from quorate.workloads.rbg.placing import Held, Targets
 from quorate.workloads.segmentgangs import Segment, Team, segments
@@ -30,8 +31,10 @@ REQUIRE, PREFER, BEST_EFFORT = "RequireSegmentAffinity", "PreferSegmentAffinity"
 
 Found = Mapping[str, CompositePodGroup]
 Notes = tuple[tuple[str, str], ...]  # annotations
+RUNS: Notes = ((STARTED, "true"),)
 # such a composite asks for one instance more than there are: it cannot start
 RUNNING_FIRST: Notes = ((HELD, "segments that run are updated, and get their seats back, first"),)
+Sizes = tuple[tuple[int, int], ...]  # of each role in a team: instances of a segment, and of all
 Terms = tuple[SegmentTopologyAffinity | None, str]  # where a segment keeps to, and whom it keeps apart from
 
 
@@ -47,6 +50,10 @@ def composites(
     for team in targets.teams:
         beginning = beginning_in(group, targets.teams, team)
         terms = affinity_of(group, team), beginning_of(group.name, team.name)
+        if updates[team.name].segment is None and _runs_whole(team, targets, held):
+            sizes = tuple((size, targets.replicas[role]) for role, size in team.sizes.items())
+            yield from _running(group.owner, beginning, sizes, terms)
+            continue
         made = list(segments(team, targets.replicas))
         made += _beyond(team, targets, updates[team.name], len(made))
         named = [(composite_name(beginning, one.index), one) for one in made]
@@ -58,10 +65,25 @@ def composites(
             index, minimum = segment.index, segment.count
             notes: Notes = ()
             if index in started:
-                notes = ((STARTED, "true"),)
+                notes = RUNS
             elif goes_first and minimum and _is_blocked(found.get(name), now):
                 minimum, notes = minimum + 1, RUNNING_FIRST
             yield _composite(group.owner, name, index, minimum, terms, notes)
+
+
+def _runs_whole(team: Team, targets: Targets, held: Mapping[str, Held]) -> bool:
+    return all(first(targets.replicas[role]) <= held[role].instances.bound for role in team.sizes)
+
+
+@lru_cache(maxsize=256)
+def _running(owner: Owner, beginning: str, sizes: Sizes, terms: Terms) -> tuple[Apply, ...]:
+    """Those of a team that has all its seats, which is what nearly every pass finds."""
+    team = Team("", {str(at): size for at, (size, _) in enumerate(sizes)})
+    made = segments(team, {str(at): count for at, (_, count) in enumerate(sizes)})
+    return tuple(
+        _composite(owner, composite_name(beginning, one.index), one.index, one.count, terms, RUNS)
+        for one in made
+    )
 
 
 def _beyond(team: Team, targets: Targets, update: SegmentUpdate, count: int) -> list[Segment]:
@@ -76,11 +98,27 @@ def _is_blocked(composite: CompositePodGroup | None, now: float) -> bool:
     """Whether it found no room; then it would start with the seats of an instance that is replaced."""
     if composite is None:
         return False
-    said = find(composite.status.conditions, SATISFIED)
-    if composite.metadata.annotation(HELD) or (said is not None and said.reason == REFUSED):
+    if composite.metadata.annotation(HELD) or _is_refused(composite):
         return True
     made = composite.metadata.creation_timestamp
     return bool(made) and now - timestamps.epoch(made) >= PATIENCE_SECONDS
+
+
+def _is_refused(composite: CompositePodGroup) -> bool:
+    said = find(composite.status.conditions, SATISFIED)
+    return said is not None and said.reason == REFUSED
+
+
+def without_room(group: Group, targets: Targets, team: Team, found: Found) -> int | None:
+    """The first segment for which the scheduler has no room."""
+    beginning = beginning_in(group, targets.teams, team)
+    named = (
+        (one.index, found.get(composite_name(beginning, one.index)))
+        for one in segments(team, targets.replicas)
+    )
+    return next(
+        (index for index, composite in named if composite is not None and _is_refused(composite)), None
+    )
 
 
 def is_undecided(

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from quorate.workloads.rbg import scaling
 from quorate.workloads.rbg.group import Group, Role
-from quorate.workloads.rbg.instances import Instances
+from quorate.workloads.rbg.instances import Instances, first
 from quorate.workloads.rbg.scaling import ScaledRole
 from quorate.workloads.segmentgangs import Team, teams
 from quorate.workloads.segments import Placement, RoleState, place
@@ -28,7 +28,7 @@ class Held:
     @property
     def is_short(self) -> bool:
         """Whether fewer instances exist than the set was told."""
-        return not self.instances.existing.issuperset(range(self.told or 0))
+        return not first(self.told or 0) <= self.instances.existing
 
 
 @dataclass(frozen=True, slots=True)

@@ -30,6 +30,8 @@ def effective_type(pattern: str, config_type: str = "", old_type: str = "") -> s
 def outlived(sets: Mapping[str, LeaderWorkerSet], pods: Mapping[str, Sequence[Pod]]) -> Iterator[Delete]:
     """Pods older than the last restart in one of these sets, which all those of the group follow."""
     last = max((record.last for one in sets.values() for record in one.status.restarts or ()), default="")
+    if not last:
+        return
     for pod in (pod for found in pods.values() for pod in found):
         meta = pod.metadata
         # both are written in whole seconds of UTC, so texts compare like times

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from quorate.workloads.builtin.amounts import resolve
 from quorate.workloads.rbg.amounts import kept_back, unavailable
 from quorate.workloads.rbg.group import Group, Role
+from quorate.workloads.rbg.instances import first
 from quorate.workloads.rbg.placing import Held, Targets
 from quorate.workloads.rbg.skew import RolePace, paces
 from quorate.workloads.segmentgangs import Team
@@ -28,22 +29,33 @@ def segment_update(
     roles: Mapping[str, Role],
     held: Mapping[str, Held],
     revisions: Mapping[str, str],
-    never_started: AbstractSet[int] = frozenset(),
+    never_started: AbstractSet[int],
     *,
-    waits: bool = False,
+    waits: bool,
 ) -> SegmentUpdate:
     """`revisions` are those that pods shall have, by role; an update that waits stays where it is."""
     found = {name: _revision(roles[name], held[name], revisions[name]) for name in team.sizes}
     return update(team, found, never_started, waits=waits)
 
 
+def nothing_to_update(team: Team, roles: Mapping[str, Role], held: Mapping[str, Held]) -> SegmentUpdate:
+    """What a team without old instances is told."""
+    none = frozenset[int]()
+    return update(team, {name: _state(roles[name], held[name].told or 0, none, none) for name in team.sizes})
+
+
 def _revision(role: Role, held: Held, revision: str) -> RoleRevision:
-    replicas, rolling = held.told or 0, role.rolling
-    indexes = frozenset(range(replicas))
+    indexes = first(held.told or 0)
+    old, unready = held.instances.old(revision) & indexes, indexes - held.instances.ready
+    return _state(role, len(indexes), old, unready)
+
+
+def _state(role: Role, replicas: int, old: frozenset[int], unready: frozenset[int]) -> RoleRevision:
+    rolling = role.rolling
     return RoleRevision(
         replicas=replicas,
-        old=held.instances.old(revision) & indexes,
-        unready=indexes - held.instances.ready,
+        old=old,
+        unready=unready,
         partition=kept_back(rolling.partition, replicas),
         max_unavailable=rolling.max_unavailable,
         max_surge=rolling.max_surge,

@@ -12,13 +12,13 @@ from quorate.api.rbg import RoleBasedGroup
 from quorate.api.rbgpolicy import CoordinatedPolicy, ScalingAdapter
 from quorate.rules.validity import Cause, Fault
 from quorate.workloads.rbg.adapters import scaled
-from quorate.workloads.rbg.composites import is_undecided, never_started
+from quorate.workloads.rbg.composites import is_undecided, never_started, without_room
 from quorate.workloads.rbg.group import Group, read
 from quorate.workloads.rbg.instances import NOBODY, of_pods
 from quorate.workloads.rbg.names import workload_name
 from quorate.workloads.rbg.objects import is_ours
 from quorate.workloads.rbg.placing import Held, Targets, targets
-from quorate.workloads.rbg.rolling import segment_update
+from quorate.workloads.rbg.rolling import nothing_to_update, segment_update
 from quorate.workloads.rbg.sets import Made, made
 from quorate.workloads.segmentgangs import Team
 from quorate.workloads.segmentrollout import SegmentUpdate
@@ -43,13 +43,14 @@ class Seen:
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """The group with what its roles have and may have; `updates` are by team, all else by role."""
+    """The group with what its roles have and may have; `updates` and `without_room` are by team, all else by role."""
 
     group: Group
     held: Mapping[str, Held]
     targets: Targets
     made: Mapping[str, Made]
     updates: Mapping[str, SegmentUpdate]
+    without_room: Mapping[str, int | None]  # segments, of teams that are not ready
     faults: tuple[Fault, ...] = ()
 
     def updated(self, role: str) -> int:
@@ -64,7 +65,9 @@ def view_of(seen: Seen) -> View:
     found = targets(group, held)
     what = {role.name: made(group, role) for role in group.roles}
     updates = {team.name: _update(group, found, team, held, what, seen) for team in found.teams}
-    return View(group, held, found, what, updates, (*group.faults, *taken))
+    growing = [team for team in found.teams if not all(found.states[role].is_whole for role in team.sizes)]
+    without = {team.name: without_room(group, found, team, seen.composites) for team in growing}
+    return View(group, held, found, what, updates, without, (*group.faults, *taken))
 
 
 def _update(
@@ -81,7 +84,7 @@ def _update(
     """
     revisions = {role: what[role].revision for role in team.sizes}
     if not any(held[role].instances.old(revision) for role, revision in revisions.items()):
-        return segment_update(team, group.by_name, held, revisions)
+        return nothing_to_update(team, group.by_name, held)
     never = never_started(group, found, team, held, seen.composites)
     is_growing = any(found.replicas[role] > (held[role].told or 0) for role in team.sizes)
     waits = is_growing or is_undecided(group, found, team, never, seen.composites, seen.now)

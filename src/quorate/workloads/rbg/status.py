@@ -1,6 +1,8 @@
 """The status of a group: its conditions, its roles, and how far each coordination is."""
 
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
+from typing import NamedTuple
 
 from quorate.api import timestamps
 from quorate.api.meta import Condition
@@ -61,20 +63,47 @@ def _role(view: View, role: str) -> RoleStatus:
     )
 
 
-def _segments(view: View, team: Team) -> Iterator[SegmentStatus]:
+def _segments(view: View, team: Team) -> Sequence[SegmentStatus]:
     """Segments that are wanted, from the first, counted in pods."""
     count = min(wanted(team.sizes, view.targets.states), MOST_SEGMENTS)
-    pods, ready = [0] * count, [0] * count
-    for name, width in team.sizes.items():
-        role = view.group.by_name[name]
-        limit = min(role.replicas, count * width)
-        for segment in range(-(-limit // width)):
-            pods[segment] += min(width, limit - segment * width) * role.size
+    roles = ((view.group.by_name[name], width) for name, width in team.sizes.items())
+    parts = tuple(_Part(width, role.replicas, role.size) for role, width in roles)
+    pods = _pods(parts, count)
+    if all(view.targets.states[name].is_whole for name in team.sizes):
+        return _rows(pods, pods)
+    up = [0] * count
+    for part, name in zip(parts, team.sizes, strict=True):
         for index in view.held[name].instances.ready:
-            if index < limit:
-                ready[index // width] += role.size
-    for segment, (up, every) in enumerate(zip(ready, pods, strict=True), start=1):
-        yield SegmentStatus(index=segment, ready=up == every, pods=f"{up}/{every}")
+            if index < min(part.instances, count * part.width):
+                up[index // part.width] += part.pods
+    return _rows(tuple(up), pods)
+
+
+class _Part(NamedTuple):
+    """Instances of a role in each segment, in all, and pods of an instance."""
+
+    width: int
+    instances: int
+    pods: int
+
+
+@lru_cache(maxsize=256)
+def _pods(parts: tuple[_Part, ...], count: int) -> tuple[int, ...]:
+    """Of each segment; the last may be smaller."""
+    found = [0] * count
+    for part in parts:
+        for segment in range(count):
+            found[segment] += min(max(part.instances - segment * part.width, 0), part.width) * part.pods
+    return tuple(found)
+
+
+# most passes find what the one before found
+@lru_cache(maxsize=256)
+def _rows(ready: tuple[int, ...], pods: tuple[int, ...]) -> tuple[SegmentStatus, ...]:
+    return tuple(
+        SegmentStatus(index=segment, ready=up == every, pods=f"{up}/{every}")
+        for segment, (up, every) in enumerate(zip(ready, pods, strict=True), start=1)
+    )
 
 
 def _coordination(
@@ -83,16 +112,17 @@ def _coordination(
     """`since` stays for as long as no segment more exists or is ready."""
     before = next((one for one in old.coordinations or () if one.name == progress.name), CoordinationStatus())
     moved = (before.complete, before.ready) != (progress.complete, progress.ready)
-    update = next(
-        (view.updates[team.name] for team in view.targets.teams if _holds(view, team, progress.name)), None
-    )
+    team = next(team.name for team in view.targets.teams if _holds(view, team, progress.name))
+    updating, without_room = view.updates[team].segment, view.without_room.get(team)
     waits = [*map(str, progress.waits), *_dependencies(view, progress.name)]
+    if without_room is not None:
+        waits.append(f"room for segment {without_room + 1}")
     return CoordinationStatus(
         name=progress.name,
         complete=progress.complete,
         ready=progress.ready,
         wanted=progress.wanted,
-        updating=update.segment + 1 if update is not None and update.segment is not None else None,
+        updating=None if updating is None else updating + 1,
         waits_for=", ".join(waits) + (f" (held by {progress.held_by})" if progress.held_by else ""),
         since=timestamps.text(now) if moved or not before.since else before.since,
     )
