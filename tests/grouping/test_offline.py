@@ -67,6 +67,21 @@ WORKLOADS = [
         ),
         {"w-head": "headgroup", "w-g-worker-0": "g"},
     ),
+    (
+        workload("serving.knative.dev/v1", "Service", {"template": {"spec": {"schedulerName": "quorate"}}}),
+        {"w-00001-0": ""},
+    ),
+    (
+        workload(
+            "sparkoperator.k8s.io/v1beta2",
+            "SparkApplication",
+            {
+                "driver": {"schedulerName": "quorate"},
+                "executor": {"instances": 2, "schedulerName": "quorate"},
+            },
+        ),
+        {"w-driver": "", "w-executor-0": "", "w-executor-1": ""},
+    ),
 ]
 
 
@@ -80,7 +95,9 @@ def test_a_workload_without_pods_gets_those_it_would_have(document: Any, expecte
 
 def test_every_kind_with_roles_of_its_own_is_in_a_test() -> None:
     tested = {kind for document, _ in WORKLOADS for kind in [document["kind"]]}
-    assert {kind for _, kind in ROLES} - tested == {"JAXJob", "MPIJob", "TFJob", "XGBoostJob", "RayCluster"}
+    alike = {"JAXJob", "MPIJob", "TFJob", "XGBoostJob"}
+    below = {"RayCluster", "Revision"}
+    assert {kind for _, kind in ROLES} - tested == alike | below | {"PodCliqueSet"}
 
 
 def test_pods_of_the_file_are_taken_instead() -> None:
@@ -102,6 +119,7 @@ def test_pods_of_another_scheduler_are_told_what_to_write() -> None:
 
 def test_a_workload_that_other_controllers_expand_is_named() -> None:
     assert answer(workload("trainer.kubeflow.org/v1", "TrainJob", {})).ungrouped == ("TrainJob w",)
+    assert answer(workload("grove.io/v1alpha1", "PodCliqueSet", role())).ungrouped == ("PodCliqueSet w",)
 
 
 def test_a_priority_class_of_the_files_counts() -> None:

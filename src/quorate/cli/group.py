@@ -80,6 +80,6 @@ def _say(answer: "Answer") -> bool:
         what = "error" if warned.is_refusal else "warning"
         typer.echo(f"{what}: pod {warned.pod.metadata.name}: {warned.message}", err=True)
     for name in answer.ungrouped:
-        text = f"error: {name}: the files hold no pod of it; add one with its labels and ownerReferences"
+        text = f"error: {name}: its pods are not known; add one to the files, with its labels and ownerReferences"
         typer.echo(text, err=True)
     return bool(answer.ungrouped) or any(warned.is_refusal for warned in answer.warnings)

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 from quorate.api import labels
 from quorate.api.meta import Json
 from quorate.grouping.kinds.jobset import JOB_INDEX, REPLICATED_JOB
+from quorate.grouping.kinds.knative import MIN_SCALE, REVISION_LABEL
 from quorate.grouping.kinds.kubeflow import REPLICA_INDEX, REPLICA_TYPE
 from quorate.grouping.kinds.ray import GROUP_LABEL, HEAD
 from quorate.grouping.objects import dig, group_of, texts
@@ -47,12 +48,19 @@ def expand(document: Json) -> Iterator[Json]:
             status = {"rayClusterName": name, "activeServiceStatus": {"rayClusterName": name}}
             yield {**document, "status": document.get("status") or status}
             yield _below(document, document["apiVersion"], "RayCluster", {"spec": dig(spec, field)})
+        case "Service" if _is_knative(document):
+            yield document
+            yield _below(document, document["apiVersion"], "Revision", dig(spec, "template"), "-00001")
         case _:
             yield document
 
 
-def _below(owner: Json, api_version: str, kind: str, template: Any) -> Json:
-    metadata = {**(dig(template, "metadata") or {}), "name": owner["metadata"]["name"]}
+def _is_knative(document: Json) -> bool:
+    return group_of(str(document.get("apiVersion", ""))) == "serving.knative.dev"
+
+
+def _below(owner: Json, api_version: str, kind: str, template: Any, ending: str = "") -> Json:
+    metadata = {**(dig(template, "metadata") or {}), "name": owner["metadata"]["name"] + ending}
     metadata["namespace"] = owner["metadata"].get("namespace", "default")
     metadata["ownerReferences"] = [reference(owner)]
     return {
@@ -146,12 +154,36 @@ def _ray(owner: Json) -> Iterator[Role]:
         yield Role(f"{name}-worker-{{}}", count, dig(group, "template"), {GROUP_LABEL: name})
 
 
+def _revision(owner: Json) -> Iterator[Role]:
+    """The spec of a Revision is that of its pods."""
+    scale = texts(dig(owner, "metadata", "annotations")).get(MIN_SCALE, "1")
+    count = int(scale) if scale.isdecimal() else 1
+    template = {"spec": dig(owner, "spec")}
+    yield Role("{}", count or 1, template, {REVISION_LABEL: owner["metadata"]["name"]})
+
+
+def _spark(owner: Json) -> Iterator[Role]:
+    """Driver and executors; a field of each names the scheduler, as there need not be a template."""
+    for name, count in (("driver", 1), ("executor", dig(owner, "spec", "executor", "instances"))):
+        part = dig(owner, "spec", name)
+        template = dig(part, "template") or {}
+        scheduler = dig(part, "schedulerName") or dig(template, "spec", "schedulerName") or ""
+        spec = {**(dig(template, "spec") or {}), "schedulerName": scheduler}
+        yield Role(f"{name}-{{}}" if name != "driver" else name, count, {**template, "spec": spec})
+
+
+def _none(_: Json) -> Iterator[Role]:
+    """What the kind's own operator makes beside the pods says how they belong together."""
+    return iter(())
+
+
 def _list(value: Any) -> list[Any]:
     return value if isinstance(value, list) else []
 
 
 # by group and kind; every other kind is looked at for `spec.template`
 ROLES: dict[tuple[str, str], Callable[[Json], Iterator[Role]]] = {
+    ("grove.io", "PodCliqueSet"): _none,
     ("jobset.x-k8s.io", "JobSet"): _job_set,
     ("kubeflow.org", "JAXJob"): _kubeflow("jaxReplicaSpecs"),
     ("kubeflow.org", "MPIJob"): _kubeflow("mpiReplicaSpecs"),
@@ -160,4 +192,6 @@ ROLES: dict[tuple[str, str], Callable[[Json], Iterator[Role]]] = {
     ("kubeflow.org", "XGBoostJob"): _kubeflow("xgbReplicaSpecs"),
     ("leaderworkerset.x-k8s.io", "LeaderWorkerSet"): _leader_worker_set,
     ("ray.io", "RayCluster"): _ray,
+    ("serving.knative.dev", "Revision"): _revision,
+    ("sparkoperator.k8s.io", "SparkApplication"): _spark,
 }

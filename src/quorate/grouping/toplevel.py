@@ -16,6 +16,7 @@ WRAPPERS = frozenset(
         ("run.ai", "InteractiveWorkload"),
         ("run.ai", "TrainingWorkload"),
         ("serving.kserve.io", "InferenceService"),
+        ("serving.kserve.io", "LLMInferenceService"),
         ("trainer.kubeflow.org", "TrainJob"),
         ("workloads.instai.io", "RoleBasedGroup"),
         ("workloads.x-k8s.io", "RoleBasedGroup"),
