@@ -61,6 +61,16 @@ SCENARIOS = (
         get(T),
     ),
     scenario(
+        "apply of nulls",
+        apply(ONE, config_map("one", a="1", b="1") | {"metadata": {"name": "one", "labels": {"x": "y"}}}),
+        apply(ONE, config_map("one", a=None, b="1") | {"metadata": {"name": "one", "labels": {"x": None}}}),
+        apply(ONE, config_map("one") | {"data": None}, "second"),
+        apply(ONE, config_map("one") | {"data": None}),
+        apply(T, template("example/a:1", http=80)),
+        apply(T, template("example/a:1") | {"template": {"metadata": None, "spec": {"containers": None}}}),
+        apply(T, template("example/a:1"), "second"),
+    ),
+    scenario(
         "apply that cannot be",
         apply(ONE, {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "one"}}),
         apply(ONE, {"kind": "ConfigMap", "metadata": {"name": "one"}}),

@@ -2,6 +2,13 @@
 
 from conformance.scenarios.step import Json, Step, config_map, get, post, put, scenario
 
+GOOD: Json = {"containers": [{"name": "a", "image": "example/a:1"}]}
+
+
+def pod_template(**template: Json) -> Step:
+    body = {"apiVersion": "v1", "kind": "PodTemplate", "metadata": {"name": "t"}, "template": template}
+    return post("podtemplates", body)
+
 
 def named(name: str, **meta: object) -> Json:
     return config_map(name) | {"metadata": {"name": name, **meta}}
@@ -25,6 +32,13 @@ SCENARIOS = (
         Step("POST", "configmaps/one", config_map("one")),
         Step("PATCH", "configmaps", {}),
         Step("DELETE", "/api/v1/namespaces"),
+    ),
+    scenario(
+        "pod templates that are not valid",
+        pod_template(),
+        pod_template(spec={"containers": []}),
+        pod_template(spec={"containers": [{"name": "A_", "image": ""}]}),
+        pod_template(metadata={"labels": {"a b": "c d"}, "annotations": {"x y": "z"}}, spec=GOOD),
     ),
     scenario(
         "bodies that are not read",

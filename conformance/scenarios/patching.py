@@ -76,6 +76,7 @@ SCENARIOS = (
         patch(T, containers({"name": "a", "image": "example/a:2"}), STRATEGIC),
         patch(T, containers({"name": "c", "image": "example/c:1"}), STRATEGIC),
         patch(T, containers({"name": "c", "$patch": "delete"}), STRATEGIC),
+        patch(T, {"metadata": {"labels": {"$patch": "merge", "a": None}}}, STRATEGIC),
         patch(T, containers({"name": "b", "env": [{"name": "L", "value": "2"}]}), STRATEGIC),
         patch(T, containers({"name": "b", "env": [{"name": "K", "$patch": "delete"}]}), STRATEGIC),
         patch(

@@ -64,7 +64,7 @@ def delete(path: str, body: Any = None) -> Step:
     return Step("DELETE", path, body)
 
 
-def config_map(name: str, **data: str) -> Json:
+def config_map(name: str, **data: str | None) -> Json:
     return {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": name}, "data": data}
 
 

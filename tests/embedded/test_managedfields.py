@@ -208,6 +208,15 @@ def test_a_field_no_longer_applied_goes_unless_somebody_owns_it() -> None:
     assert "paused" not in fourth["spec"]
 
 
+def test_a_value_that_is_applied_as_null_is_no_longer_what_it_was() -> None:
+    start = {"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "web"}}
+    first = applied_by("me", start, deployment(replicas=3, template=containers("a")))
+    second = applied_by("me", first, deployment(replicas=None, template=containers("a")))
+    assert second["spec"]["replicas"] is None
+    with pytest.raises(ApplyConflict, match="replicas"):
+        applied_by("other", first, deployment(replicas=None))
+
+
 def test_items_of_others_stay_in_an_associative_list() -> None:
     live = track(
         DEPLOYMENT, None, deployment(template=containers("side")), Writer("injector", "apps/v1"), "t1"

@@ -182,6 +182,7 @@ def test_null_removes_a_field() -> None:
             "map: map[image:x] does not contain declared merge key: name",
         ),
         ({"spec": {"$patch": "explode"}}, "unknown patch type: explode in map: map[$patch:explode]"),
+        ({"spec": {"$patch": "merge"}}, "unknown patch type: merge in map: map[$patch:merge]"),
         ({"spec": {"containers": ["x"]}}, "list element types are not identical"),
     ],
 )

@@ -190,11 +190,32 @@ def test_stateful_sets_change_only_in_named_fields() -> None:
 
 
 def test_a_job_must_not_restart_always() -> None:
-    obj = workload("batch", "Job")
+    obj = workload("batch", "Job", selector=None)
     prepare_create("batch", "Job", obj)
     assert messages("batch", "Job", obj) == [
         'spec.template.spec.restartPolicy: Required value: valid values: "OnFailure", "Never"'
     ]
+
+
+def test_a_job_selects_its_pods_by_its_uid_unless_it_says_otherwise() -> None:
+    obj = workload("batch", "Job")
+    manual = copy.deepcopy(obj)
+    manual["spec"]["manualSelector"] = True
+    prepare_create("batch", "Job", obj)
+    assert "`selector` not auto-generated" in messages("batch", "Job", obj)[0]
+    assert not any("auto-generated" in text for text in messages("batch", "Job", manual))
+
+
+def pod_template(**template: Json) -> Json:
+    obj: Json = {"metadata": {"name": "t", "namespace": "default"}, "template": template}
+    return default("", "PodTemplate", obj)
+
+
+def test_a_pod_template_is_looked_at_wherever_it_stands() -> None:
+    assert messages("", "PodTemplate", pod_template()) == ["template.spec.containers: Required value"]
+    odd: Json = {"labels": {"a b": "c"}, "annotations": {"x y": "z"}}
+    found = validate_create("", "PodTemplate", pod_template(metadata=odd, spec={"containers": [CONTAINER]}))
+    assert [cause.field for cause in found] == ["template.labels", "template.annotations"]
 
 
 def test_negative_replicas() -> None:

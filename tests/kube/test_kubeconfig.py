@@ -122,14 +122,19 @@ def test_an_error_names_file_and_field(tmp_path: Path, tree: Any, message: str) 
     assert "\n" not in str(found.value)
 
 
-def test_a_plugin_with_a_path_is_found_beside_the_kubeconfig(tmp_path: Path) -> None:
+def test_a_plugin_with_a_path_is_found_beside_the_kubeconfig(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     credential = '{"apiVersion":"client.authentication.k8s.io/v1","status":{"token":"from-plugin"}}'
     (tmp_path / "bin").mkdir()
     plugin = tmp_path / "bin" / "login"
     plugin.write_text(f"#!/bin/sh\necho '{credential}'\n")
     plugin.chmod(0o700)
     user = {"exec": {"apiVersion": "client.authentication.k8s.io/v1", "command": "./bin/login"}}
-    assert headers(write(tmp_path, config(user=user))) == {"Authorization": "Bearer from-plugin"}
+    kubeconfig = write(tmp_path, config(user=user))
+    assert headers(kubeconfig) == {"Authorization": "Bearer from-plugin"}
+    monkeypatch.chdir(kubeconfig.parent)
+    assert headers(Path(kubeconfig.name)) == {"Authorization": "Bearer from-plugin"}
 
 
 def test_an_absent_kubeconfig_says_what_to_give(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

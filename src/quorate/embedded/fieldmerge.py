@@ -20,8 +20,8 @@ def merge(shape: Shape, live: Any, config: Any) -> Any:
             return merged
         if isinstance(live, list) and isinstance(config, list) and shape.sort is Sort.LIST:
             return _merge_items(shape, live, config)
-        if config is None and live:
-            return live
+        if config is None and live and isinstance(live, dict | list):
+            return live  # an object or list is not emptied by null; a single value becomes null, then its default
     return config
 
 

@@ -37,12 +37,12 @@ def strategic_merge(shape: Shape, original: Any, patch: Any) -> Any:
 
 
 def _merge_object(shape: Shape, original: Json, patch: Json) -> Json:
-    directive = patch.get(_PATCH, "merge")
+    directive = patch.get(_PATCH)
     if directive == "replace":
         return {name: _plain(value) for name, value in patch.items() if name != _PATCH}
     if directive == "delete":
         return {}
-    if directive != "merge":
+    if directive is not None:
         raise UnmergeableError(f"unknown patch type: {directive} in map: {go_value(patch)}")
     merged = _retained(original, patch)
     for name, value in patch.items():
@@ -75,7 +75,7 @@ def _merge_field(shape: Shape, name: str, original: Any, patch: Json) -> Any:
     child = shape.child(name)
     if isinstance(value, dict):
         replaced = "replace" in merge.strategies or not isinstance(original, dict)
-        return _merge_object(child, {} if replaced else original, value)
+        return _plain(value) if replaced else _merge_object(child, original, value)
     if not isinstance(value, list):
         return value
     if "merge" not in merge.strategies:

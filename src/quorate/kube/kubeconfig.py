@@ -236,7 +236,7 @@ def credentials_of(
         return FixedCredentials(f"Bearer {user.token}")
     if user.exec is not None and origin:
         info = {"server": cluster.server, "certificate-authority-data": cluster.certificate_authority_data}
-        return ExecCredentials(located(user.exec, origin.path.parent), dict(info), tls)
+        return ExecCredentials(located(user.exec, origin.path.parent.absolute()), dict(info), tls)
     if user.username:
         return basic(user.username, user.password)
     return FixedCredentials()

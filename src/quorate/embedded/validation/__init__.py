@@ -24,6 +24,7 @@ _NAME_RULES: dict[tuple[str, str], Rule] = {
 }
 _RULES: dict[tuple[str, str], Callable[[Json], list[Cause]]] = {
     ("", "Pod"): pods.pod,
+    ("", "PodTemplate"): workloads.pod_template,
     ("", "Service"): services.service,
     ("", "Node"): cluster.node,
     ("", "Namespace"): cluster.namespace,

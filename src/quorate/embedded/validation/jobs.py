@@ -37,15 +37,23 @@ def job(obj: Json) -> list[Cause]:
     selector = spec.get("selector")
     if selector is None:
         found.append(required("spec.selector"))
-    else:
-        broken = label_selector(selector, "spec.selector")
-        found += broken
-        labels = spec["template"]["metadata"].get("labels") or {}
-        if not broken and not selects(selector, labels):
-            detail = "`selector` does not match template `labels`"
-            found.append(invalid("spec.template.metadata.labels", labels, detail))
+        _job_spec(found, spec, "spec")
+        return found
+    if not spec.get("manualSelector") and not _is_generated(selector):
+        found.append(invalid("spec.selector", selector, "`selector` not auto-generated"))
+    broken = label_selector(selector, "spec.selector")
+    found += broken
     _job_spec(found, spec, "spec")
+    labels = spec["template"]["metadata"].get("labels") or {}
+    if not broken and not selects(selector, labels):
+        detail = "`selector` does not match template `labels`"
+        found.append(invalid("spec.template.metadata.labels", labels, detail))
     return found
+
+
+def _is_generated(selector: Json) -> bool:
+    """Creation adds the label of the controller to whatever the user selects by, which should be nothing."""
+    return set(selector) == {"matchLabels"} and len(selector["matchLabels"]) == 1
 
 
 def _job_spec(found: list[Cause], spec: Json, path: str) -> None:

@@ -54,6 +54,13 @@ def labels(found: list[Cause], pairs: Json, path: str) -> None:
         found += [invalid(path, value, message) for message in names.label_value(value)]
 
 
+def annotations(found: list[Cause], pairs: Json, path: str) -> None:
+    for key in pairs:
+        found += [invalid(path, key, text) for text in names.label_key(key.lower())]
+    if sum(len(key) + len(value) for key, value in pairs.items()) > _ANNOTATION_BYTES:
+        found.append(too_long(path, _ANNOTATION_BYTES))
+
+
 def _namespace(meta: Json, *, namespaced: bool) -> list[Cause]:
     namespace = meta.get("namespace")
     if not namespaced:
@@ -67,12 +74,7 @@ def _described(meta: Json) -> list[Cause]:
     found: list[Cause] = []
     if meta.get("labels"):
         labels(found, meta["labels"], "metadata.labels")
-    annotations = meta.get("annotations")
-    if annotations:
-        for key in annotations:
-            found += [invalid("metadata.annotations", key, text) for text in names.label_key(key.lower())]
-        if sum(len(key) + len(value) for key, value in annotations.items()) > _ANNOTATION_BYTES:
-            found.append(too_long("metadata.annotations", _ANNOTATION_BYTES))
+    annotations(found, meta.get("annotations") or {}, "metadata.annotations")
     if meta.get("ownerReferences"):
         found += _owners(meta["ownerReferences"])
     return found

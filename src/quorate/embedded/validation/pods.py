@@ -4,7 +4,7 @@ from quorate.api.meta import Json
 from quorate.embedded.causes import Cause, duplicate, forbidden, invalid, not_supported, required
 from quorate.embedded.validation import names
 from quorate.embedded.validation.containers import containers
-from quorate.embedded.validation.metadata import labels
+from quorate.embedded.validation.metadata import annotations, labels
 from quorate.embedded.validation.placement import placement, tolerations
 
 _RESTART_POLICIES = ("Always", "OnFailure", "Never")
@@ -26,10 +26,10 @@ def pod(obj: Json) -> list[Cause]:
 def template(owner: Json, path: str) -> list[Cause]:
     """The pod template of a workload's spec."""
     found: list[Cause] = []
-    found_template = owner["template"]
-    if found_template["metadata"].get("labels"):
-        labels(found, found_template["metadata"]["labels"], f"{path}.metadata.labels")
-    pod_spec(found, _with_claims(owner, found_template["spec"]), f"{path}.spec")
+    meta = owner["template"]["metadata"]
+    labels(found, meta.get("labels") or {}, f"{path}.labels")
+    annotations(found, meta.get("annotations") or {}, f"{path}.annotations")
+    pod_spec(found, _with_claims(owner, owner["template"]["spec"]), f"{path}.spec")
     return found
 
 

@@ -114,6 +114,10 @@ def _deployment_strategy(found: list[Cause], strategy: Json) -> None:
             found.append(invalid(f"{path}.rollingUpdate.maxUnavailable", unavailable, detail))
 
 
+def pod_template(obj: Json) -> list[Cause]:
+    return template(obj, "template")
+
+
 def replica_set(obj: Json) -> list[Cause]:
     found: list[Cause] = []
     counts(found, obj["spec"], *_COUNTS)
