@@ -1,9 +1,14 @@
 """Admission as a user meets it with kubectl; on a cluster whose API server asks our webhook."""
 
+from typing import Any
+
 import pytest
 
 from tests.fakes.waiting import eventually
 from tests.kubectl import Kubectl
+from tests.system.lws import web
+
+Json = dict[str, Any]
 
 GANG = "apiVersion: scheduling.run.ai/v2alpha2\nkind: PodGroup\nmetadata: {{name: gang}}\nspec: {spec}\n"
 QUEUE = "apiVersion: scheduling.run.ai/v2\nkind: Queue\nmetadata: {{name: {name}}}\nspec: {spec}\n"
@@ -102,3 +107,64 @@ spec: {{schedulerName: {scheduler}, containers: [{{name: app, image: "example/ap
     assert f'PodGroup "missing" does not exist in namespace {shell.namespace}' in ours.err
     foreign = shell.run("apply", "-f", "-", stdin=pod.format(name="foreign", scheduler="other")).checked()
     assert foreign.err == ""
+
+
+def test_a_set_is_completed_as_upstream_completes_it(shell: Kubectl) -> None:
+    shell.apply(web(replicas=0, restartPolicy="Default"))
+    spec = shell.get("lws", "web")["spec"]
+    assert spec["leaderWorkerTemplate"]["restartPolicy"] == "None"
+    assert spec["networkConfig"] == {"subdomainPolicy": "Shared"}
+    assert spec["rolloutStrategy"] == {
+        "type": "RollingUpdate",
+        "rollingUpdateConfiguration": {"maxUnavailable": 1, "maxSurge": 0, "partition": 0},
+    }
+
+
+SIZE = "spec.leaderWorkerTemplate.SubGroupPolicy.subGroupSize"
+TPU: Json = {"spec": {"containers": [{"name": "a", "resources": {"limits": {"google.com/tpu": 4}}}]}}
+
+
+@pytest.mark.parametrize(
+    ("group", "text"),
+    [
+        (
+            {"size": 0},
+            "spec.leaderWorkerTemplate.size: Invalid value: 0: size must be equal or greater than 1",
+        ),
+        (
+            {"subGroupPolicy": {"subGroupSize": 0}},
+            f"{SIZE}: Invalid value: 0: subGroupSize must be equal or greater than 1",
+        ),
+        (
+            {"subGroupPolicy": {}},
+            f"{SIZE}: Invalid value: null: subGroupSize must be equal or greater than 1",
+        ),
+        (
+            {"size": 5, "subGroupPolicy": {"subGroupSize": 3}},
+            f"{SIZE}: Invalid value: 3: size or size - 1 must be divisible by subGroupSize",
+        ),
+        (
+            {
+                "size": 5,
+                "subGroupPolicy": {"subGroupSize": 2, "subGroupPolicyType": "LeaderExcluded"},
+                "worker": TPU,
+            },
+            "google.com/tpu: a leader outside all sub-groups cannot have TPUs",
+        ),
+        ({"worker": {"spec": {}}}, "workerTemplate.spec.containers: Required value"),
+        (
+            {"worker": {"spec": {"contaners": []}}},
+            'unknown field "spec.leaderWorkerTemplate.workerTemplate.spec.contaners"',
+        ),
+        (
+            {"volumeClaimTemplates": [{}]},
+            "spec.leaderWorkerTemplate.volumeClaimTemplates[0].metadata.name: Required value",
+        ),
+    ],
+)
+def test_what_crashes_upstream_or_goes_wrong_unseen_is_refused_at_its_field(
+    shell: Kubectl, group: Json, text: str
+) -> None:
+    refused = shell.run("apply", "-f", "-", stdin=web(**group))
+    assert refused.code == 1
+    assert text in refused.err

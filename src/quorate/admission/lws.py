@@ -141,9 +141,7 @@ def _claim_faults(new: LeaderWorkerSet) -> Iterator[Fault]:
 def _policy_faults(policy: SubGroupPolicy, size: int) -> Iterator[Fault]:
     k = policy.sub_group_size
     if k is None or k < 1:
-        yield invalid(
-            _SUB_GROUP_SIZE, "null" if k is None else k, "subGroupSize must be equal or greater than 1"
-        )
+        yield invalid(_SUB_GROUP_SIZE, k, "subGroupSize must be equal or greater than 1")
         return
     if size % k and (size - 1) % k:
         yield invalid(_SUB_GROUP_SIZE, k, "size or size - 1 must be divisible by subGroupSize")

@@ -16,7 +16,7 @@ Amount = int | str
 
 
 def invalid(field: str, value: object, message: str) -> Fault:
-    shown = f'"{value}"' if isinstance(value, str) else value
+    shown = f'"{value}"' if isinstance(value, str) else "null" if value is None else value
     return Fault(field, f"Invalid value: {shown}: {message}", Cause.VALUE)
 
 

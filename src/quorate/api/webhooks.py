@@ -26,6 +26,7 @@ JUDGED = (
     *ROLE_BASED_GROUP_KINDS,
     COORDINATED_POLICY,
 )
+COMPLETED = (*POD_GROUP_KINDS, LEADER_WORKER_SET)
 _OURS = "has(object.spec.schedulerName) && object.spec.schedulerName == '{name}'"
 
 
@@ -36,7 +37,7 @@ def configurations(scheduler_name: str, url: str = "") -> list[Json]:
         _webhook("deletion.validate.quorate.dev", VALIDATE, (QUEUE,), ["DELETE"]),
         _pods("pods.validate.quorate.dev", scheduler_name),
     ]
-    mutating = [_webhook("kinds.mutate.quorate.dev", MUTATE, POD_GROUP_KINDS, ["CREATE", "UPDATE"])]
+    mutating = [_webhook("kinds.mutate.quorate.dev", MUTATE, COMPLETED, ["CREATE", "UPDATE"])]
     return [
         _configuration("ValidatingWebhookConfiguration", validating, url),
         _configuration("MutatingWebhookConfiguration", mutating, url),

@@ -137,7 +137,7 @@ def explore(replicas: int, places: int) -> int:
     return states
 
 
-@pytest.mark.parametrize(("replicas", "places"), [(0, 3), (1, 3), (2, 3), (3, 2)])
+@pytest.mark.parametrize(("replicas", "places"), [(0, 4), (1, 4), (2, 4), (3, 4), (4, 3), (5, 3)])
 def test_every_rollout_of_small_sets_ends_and_keeps_its_bounds(replicas: int, places: int) -> None:
     assert explore(replicas, places) > 100
 
