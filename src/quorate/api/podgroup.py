@@ -124,7 +124,7 @@ class GroupStatus(Wire):
     name: str = ""
     min_member: int | None = None
     min_sub_group: int | None = None
-    satisfied: bool = False
+    satisfied: bool | None = None  # no default of ours, so that false is written too
     pending: int = 0
     starting: int = 0
     running: int = 0
