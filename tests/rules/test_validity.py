@@ -15,10 +15,14 @@ def test_a_leaf_needs_a_minimum() -> None:
 
 def test_a_leaf_refuses_a_minimum_of_children() -> None:
     assert errors(SubGroup(name="a", min_member=1, min_sub_group=0)) == [
+        'spec.subGroups[0].minSubGroup: subgroup "a": minMember and minSubGroup are mutually exclusive'
+    ]
+    assert errors(SubGroup(name="a", min_sub_group=0)) == [
         (
             'spec.subGroups[0].minSubGroup: subgroup "a": minSubGroup cannot be set on a leaf SubGroup '
             "(no child SubGroups)"
-        )
+        ),
+        "spec.subGroups[0].minMember: subgroup a: minMember is required",
     ]
 
 

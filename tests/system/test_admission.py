@@ -44,6 +44,10 @@ def test_a_tree_that_is_none_is_refused_at_its_field(shell: Kubectl) -> None:
         ),
         (
             "{subGroups: [{name: a, minMember: 1, minSubGroup: 1}]}",
+            'subgroup "a": minMember and minSubGroup are mutually exclusive',
+        ),
+        (
+            "{subGroups: [{name: a, minSubGroup: 1}]}",
             'subgroup "a": minSubGroup cannot be set on a leaf SubGroup (no child SubGroups)',
         ),
         ("{subGroups: [{name: a, minMember: 1}, {name: a, minMember: 1}]}", "duplicate subgroup name a"),

@@ -113,7 +113,10 @@ def _minimum_faults(spec: PodGroupSpec, groups: Sequence[SubGroup]) -> Iterator[
         if group.name in parents:
             continue
         field = f"spec.subGroups[{index}]"
-        if group.min_sub_group is not None:
+        if group.min_sub_group is not None and group.min_member is not None:
+            text = f'subgroup "{group.name}": minMember and minSubGroup are mutually exclusive'
+            yield Fault(f"{field}.minSubGroup", text, Cause.STRUCTURE)
+        elif group.min_sub_group is not None:
             text = (
                 f'subgroup "{group.name}": minSubGroup cannot be set on a leaf SubGroup (no child SubGroups)'
             )
