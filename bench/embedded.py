@@ -11,7 +11,6 @@ import asyncio
 import io
 import multiprocessing
 import os
-import platform
 import time
 from collections.abc import Callable, Sequence
 from multiprocessing.connection import Connection
@@ -22,6 +21,7 @@ import aiohttp
 import msgspec
 from aiohttp import web
 
+from bench.machine import machine
 from quorate.embedded.apiserver import ApiServer
 from quorate.embedded.collector import relax
 from quorate.embedded.discovery import builtin_resources
@@ -49,11 +49,20 @@ class Measured(NamedTuple):
     client: float
     server: float
 
+    def described(self) -> dict[str, Any]:
+        """With both processes on the machine, `per_second`; `per_server_core` is what one core could serve."""
+        return {
+            **self._asdict(),
+            "per_second": round(self.requests / self.seconds),
+            "client_us": round(self.client / self.requests * 1e6, 1),
+            "server_us": round(self.server / self.requests * 1e6, 1),
+            "per_server_core": round(self.requests / self.server),
+        }
+
     def __str__(self) -> str:
-        rate = self.requests / self.seconds
-        per = 1e6 / self.requests
-        costs = f"{self.client * per:>12.0f}{self.server * per:>12.0f}{self.requests / self.server:>12.0f}"
-        return f"{self.name:<22}{rate:>10.0f}/s{costs}"
+        shown = self.described()
+        costs = f"{shown['client_us']:>12.0f}{shown['server_us']:>12.0f}{shown['per_server_core']:>12}"
+        return f"{self.name:<22}{shown['per_second']:>10}/s{costs}"
 
 
 def pod(number: int) -> bytes:
@@ -212,14 +221,14 @@ async def run(count: int, directory: str) -> list[Measured]:
     return [*found, deleted]
 
 
-def written(path: Path, count: int, found: Sequence[Measured]) -> None:
-    machine = f"{platform.machine()}, {os.cpu_count()} cores, Python {platform.python_version()}"
+def written(path: Path, pods: int, found: Sequence[Measured], *, on_disk: bool) -> None:
     results = {
-        "machine": machine,
-        "load": os.getloadavg()[0],
-        "pods": count,
+        "machine": machine(),
+        "pods": pods,
+        "connections": CONNECTIONS,
         "watchers": WATCHERS,
-        "results": [one._asdict() for one in found],
+        "on_disk": on_disk,
+        "results": [one.described() for one in found],
     }
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_bytes(msgspec.json.format(msgspec.json.encode(results)) + b"\n")
@@ -233,7 +242,7 @@ def main() -> None:
     given = parser.parse_args()
     found = asyncio.run(run(given.pods, given.data_dir))
     if given.json:
-        written(given.json, given.pods, found)
+        written(given.json, given.pods, found, on_disk=bool(given.data_dir))
 
 
 if __name__ == "__main__":
