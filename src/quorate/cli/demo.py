@@ -10,12 +10,11 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from quorate.cli.failures import fail, refusals
-from quorate.cli.options import Level, LogLevel
+from quorate.cli.options import NODES, Level, LogLevel
 
 if TYPE_CHECKING:
     from quorate.cli import board, world
 
-NODES = "32x8gpu,rack=8,zone=32"
 NAMESPACE = "default"
 SETTLED_SECONDS = 5.0
 LONGEST_SECONDS = 80.0

@@ -8,6 +8,8 @@ import typer
 
 # What our pods name as their scheduler; a cluster that moves over may keep `kai-scheduler` here.
 SCHEDULER_NAME = "quorate"
+# 32 nodes in 4 racks: every example of ours has room and topology enough.
+NODES = "32x8gpu,rack=8,zone=32"
 
 
 class Level(StrEnum):

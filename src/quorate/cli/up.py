@@ -10,13 +10,21 @@ import typer
 from quorate.api.labels import GPU_RESOURCE
 from quorate.api.quantity import milli
 from quorate.cli.failures import fail, refusals
-from quorate.cli.options import SCHEDULER_NAME, Level, LogLevel, Mapping, Only, PolicyFile, SchedulerName
+from quorate.cli.options import (
+    NODES,
+    SCHEDULER_NAME,
+    Level,
+    LogLevel,
+    Mapping,
+    Only,
+    PolicyFile,
+    SchedulerName,
+)
 
 if TYPE_CHECKING:
     from quorate.cli import world
     from quorate.embedded.cluster import Cluster
 
-DEFAULT_NODES = "8x8gpu,rack=4"
 DEFAULT_KUBECONFIG = Path("quorate-data/kubeconfig")
 
 
@@ -24,7 +32,7 @@ def up(  # noqa: PLR0913 - each is an option of the command
     *,
     nodes: Annotated[
         str, typer.Option(help='Fake nodes, as in "32x8gpu,rack=8" or "4x8gpu 2x0gpu,name=cpu".')
-    ] = DEFAULT_NODES,
+    ] = NODES,
     host: Annotated[str, typer.Option(help="Where the API server listens.")] = "127.0.0.1",
     port: Annotated[int, typer.Option(help="0 takes a free one.", min=0, max=65535)] = 6443,
     data_dir: Annotated[
