@@ -101,6 +101,9 @@ class Draft:
     steps: tuple[Step, ...] = ()
 
 
+State = tuple[Agenda, Draft]
+
+
 @dataclass(frozen=True, slots=True)
 class Found:
     """How a search ended: the draft, or None and whether that is proven."""

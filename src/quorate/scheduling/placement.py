@@ -9,28 +9,32 @@
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from functools import cached_property
 from itertools import chain
 from typing import Protocol
 
 import numpy as np
 
-from quorate.scheduling import gang, neighbours, topology
-from quorate.scheduling.agenda import Add, Agenda, Choose, Draft, Found, Goal, Inside, Put, Reach, Start, Step
-from quorate.scheduling.column import Column, View
-from quorate.scheduling.filling import even, fill, splits
+from quorate.scheduling import gang, topology
+from quorate.scheduling.agenda import (
+    Add,
+    Agenda,
+    Choose,
+    Draft,
+    Found,
+    Goal,
+    Inside,
+    Put,
+    Reach,
+    Start,
+    State,
+)
 from quorate.scheduling.gates import Stop
-from quorate.scheduling.snapshot import NONE, Bools, Floats, Ints
-from quorate.scheduling.topology import NOBODY, Demand, Place
-from quorate.scheduling.trial import Trial, distinct
-
-State = tuple[Agenda, Draft]
-
+from quorate.scheduling.packing import Packing, shapes_below
+from quorate.scheduling.snapshot import NONE
+from quorate.scheduling.topology import Demand, Place
+from quorate.scheduling.trial import Trial
 
 NOTHING_YET = Draft()
-NEIGHBOUR = 1e9  # preferred neighbours weigh more than packing and topology
-HELD_SEAT = 1e12
-DOMAIN = 1e3  # the rank of a domain by room weighs more than the packing of a node
 
 
 class Stops(Protocol):
@@ -57,11 +61,12 @@ class Search:
         self._stops = stops
         self.now = now
         self.is_exact = is_exact
-        self.lost_packings = False
         self.ran_short = False  # a queue that refuses is no lack of room: no packing helps there
-        self._spreads = spreads
         self._root = root
         self._signatures: dict[int, gang.Signature] = {}
+        self._packing = Packing(
+            trial, root, now=now, is_exact=is_exact, spreads=spreads, is_stopped=self._is_stopped
+        )
 
     def run(self, goals: list[Goal], limit: int) -> Found:
         """The first draft that meets all goals."""
@@ -90,7 +95,7 @@ class Search:
                     continue
                 seen.add(key)
             stack.append(self._tried(agenda[0], agenda[1], draft))
-        could_pack = self.lost_packings and self.ran_short
+        could_pack = self._packing.lost and self.ran_short
         return Found(None, is_proven=self.is_exact or not could_pack, states=states)
 
     def _tried(self, goal: Goal, rest: Agenda, draft: Draft) -> Iterator[State]:
@@ -111,12 +116,14 @@ class Search:
         if isinstance(goal, Start):
             return self._demands(goal.group, NOTHING_YET)
         shapes = np.unique(self.trial.snapshot.pods.shape[self.trial.pending(goal.leaf)]).tolist()
-        views = [self._view(shape, NOTHING_YET) for shape in shapes]
+        views = [self._packing.view(shape, NOTHING_YET) for shape in shapes]
         return [Demand(shapes[0], views[0], goal.count)] if len(shapes) == 1 else []
 
     def open_nodes(self) -> int:
         """How many nodes take any pod of the gang."""
-        counts = [self.trial.column(shape, now=self.now).counts for shape in self._shapes()]
+        counts = [
+            self.trial.column(shape, now=self.now).counts for shape in shapes_below(self.trial, self._root)
+        ]
         return int((np.array(counts).sum(axis=0) > 0).sum()) if counts else 0
 
     def _expand(self, goal: Goal, rest: Agenda, draft: Draft) -> Iterator[State]:
@@ -132,7 +139,7 @@ class Search:
             case Add():
                 return self._add(goal, rest, draft)
             case Put():
-                return self._put(goal, rest, draft)
+                return self._packing.put(goal, rest, draft)
 
     def _above(self, goal: Start | Add, rest: Agenda, draft: Draft) -> Iterator[State]:
         """Let the first group above choose its domain."""
@@ -245,7 +252,7 @@ class Search:
             return
         for parts in self._mixes(goal, draft):
             if len(parts) == 1:
-                yield from self._put(Put(goal.leaf, *parts[0], goal.place, goal.toward), rest, draft)
+                yield from self._packing.put(Put(goal.leaf, *parts[0], goal.place, goal.toward), rest, draft)
                 continue
             agenda = rest
             for shape, count in reversed(parts):
@@ -276,147 +283,6 @@ class Search:
                 if dict(mix) != first:
                     yield mix
 
-    def _put(self, goal: Put, rest: Agenda, draft: Draft) -> Iterator[State]:
-        view = self._view(goal.shape, draft)
-        if not (goal.place or self.is_exact) and self._is_plain(goal):
-            yield from self._packed(goal, rest, draft, view.fill(goal.count))
-            return
-        nodes = topology.nodes_of(self.trial.snapshot, goal.place) if goal.place else self._every_node
-        counts, scores = view.counts(nodes), self._scores(goal, view.column)[nodes]
-        if goal.shape in self.trial.coupled:
-            there = self._occupants(draft)
-            counts = np.where(neighbours.allowed(self.trial.snapshot, goal.shape, there)[nodes], counts, 0)
-            near = neighbours.preferred(self.trial.snapshot, goal.shape, there)[nodes]
-            scores = scores + NEIGHBOUR * near
-            if not neighbours.is_by_host(self.trial.snapshot, goal.shape):
-                scores = np.where(counts > 0, scores, -np.inf)
-                yield from self._put_one(goal, rest, draft, nodes, scores)
-                return
-            if neighbours.is_alone_on_node(self.trial.snapshot, goal.shape):
-                counts = np.minimum(counts, 1)
-        if int(counts.sum()) < goal.count:
-            return
-        if self.is_exact:
-            order = np.flatnonzero(counts)
-            order = order[np.argsort(-scores[order], kind="stable")]
-            twins = self._twins(nodes[order], draft)
-            for at, taken in splits(counts, order, twins, goal.count):
-                step = Step(goal.leaf, goal.shape, nodes[at], taken)
-                after = self._extended(draft, step, is_last=rest is None)
-                if self._is_stopped(after, is_whole=rest is None):
-                    return  # other packings ask the queue for the same
-                yield rest, after
-            return
-        pack = even if self._is_spread(goal.shape) else fill
-        found = pack(counts, scores, goal.count)
-        yield from self._packed(goal, rest, draft, found and (nodes[found[0]], found[1]))
-
-    def _packed(
-        self, goal: Put, rest: Agenda, draft: Draft, found: tuple[Ints, Ints] | None
-    ) -> Iterator[State]:
-        """The one state after a bulk packing."""
-        if found is not None:
-            self.lost_packings |= rest is not None
-            yield rest, self._extended(draft, Step(goal.leaf, goal.shape, *found), is_last=rest is None)
-
-    def _put_one(self, goal: Put, rest: Agenda, draft: Draft, nodes: Ints, scores: Floats) -> Iterator[State]:
-        """One pod at a time: where it goes decides where the next may go."""
-        self.lost_packings |= rest is not None
-        later = (replace(goal, count=goal.count - 1), rest) if goal.count > 1 else rest
-        for at in np.argsort(-scores, kind="stable").tolist():
-            if scores[at] == -np.inf:
-                return
-            step = Step(goal.leaf, goal.shape, nodes[at : at + 1], np.array([1]))
-            yield later, self._extended(draft, step, is_last=later is None)
-
-    def _occupants(self, draft: Draft) -> neighbours.Occupants:
-        drafted = ((step.shape, step.nodes, step.counts) for step in draft.steps)
-        return neighbours.occupants(self.trial.snapshot, self.trial.state, self.trial.node, drafted)
-
-    def _is_plain(self, goal: Put) -> bool:
-        """Whether nothing but the column decides where the pods go."""
-        return (
-            not self._is_spread(goal.shape)
-            and goal.toward == NONE
-            and goal.shape not in self.trial.coupled
-            and not len(self._held_seats(goal.leaf))
-        )
-
-    def _is_spread(self, shape: int) -> bool:
-        return self._spreads is not None and self._spreads(shape)
-
-    def _view(self, shape: int, draft: Draft) -> View:
-        column = self.trial.column(shape, now=self.now)
-        if not len(draft.touched):
-            return View.untouched(column)
-        return View(column, draft.touched, self.trial.counts(shape, draft.left, draft.touched))
-
-    def _extended(self, draft: Draft, step: Step, *, is_last: bool) -> Draft:
-        """The draft with one more step; after the last one nobody asks what is free."""
-        if is_last:
-            return replace(draft, steps=(*draft.steps, step))
-        touched = distinct([draft.touched, step.nodes])
-        left = self._free(touched, draft)
-        request = self.trial.snapshot.requests[step.shape]
-        left[:, np.searchsorted(touched, step.nodes)] -= request[:, None] * step.counts
-        total = int(step.counts.sum())
-        added = dict(draft.added)
-        row = step.leaf
-        while row != NONE:
-            added[row] = added.get(row, 0) + total
-            row = int(self.trial.snapshot.groups.parent[row])
-        key = (step.leaf, step.shape)
-        used = {**draft.used, key: draft.used.get(key, 0) + total}
-        return Draft(touched, left, added, used, draft.places, (*draft.steps, step))
-
-    def _free(self, nodes: Ints, draft: Draft) -> Ints:
-        """What the draft leaves free on the nodes, [R, nodes], as an array of its own."""
-        free = self.trial.free(nodes, now=self.now).copy()
-        if len(draft.touched) and len(nodes):
-            at = np.minimum(np.searchsorted(draft.touched, nodes), len(draft.touched) - 1)
-            inside = draft.touched[at] == nodes
-            free[:, inside] = draft.left[:, at[inside]]
-        return free
-
-    def _scores(self, goal: Put, column: Column) -> Floats:
-        scores = self._drawn(goal, column.scores)
-        if goal.toward == NONE:
-            return scores
-        level = self.trial.snapshot.levels[goal.toward]
-        room = column.rooms(goal.toward, level)[:-1]
-        rank = np.append(np.argsort(np.argsort(room, kind="stable")) + 1, 0)
-        ranked: Floats = scores + DOMAIN * rank[level.of_node]
-        return ranked
-
-    def _drawn(self, goal: Put, scores: Floats) -> Floats:
-        """Draw pods to the seats that a former cycle held for them."""
-        held = self._held_seats(goal.leaf)
-        if not len(held):
-            return scores
-        scores = scores.copy()
-        scores[held] += HELD_SEAT
-        return scores
-
-    def _held_seats(self, leaf: int) -> Ints:
-        """Nodes that a former cycle held for members of a leaf."""
-        if not self.trial.snapshot.pods.has_nominated:
-            return NOBODY
-        held = self.trial.snapshot.pods.nominated[self.trial.pending(leaf)]
-        found: Ints = held[held != NONE]
-        return found
-
-    def _shapes(self) -> list[int]:
-        shapes: list[int] = np.unique(self.trial.snapshot.pods.shape[self.trial.pending(self._root)]).tolist()
-        return shapes
-
-    def _twins(self, order: Ints, draft: Draft) -> Bools:
-        """Whether a node of the order is the same in everything as the one before it."""
-        domains = [level.of_node[order][None] for level in self.trial.snapshot.levels]
-        masks = [self.trial.mask(shape)[order][None].astype(np.int64) for shape in self._shapes()]
-        table = np.concatenate([self._free(order, draft), *domains, *masks])
-        same: Bools = np.append([False], (table[:, 1:] == table[:, :-1]).all(axis=0))
-        return same[: len(order)]
-
     def _demands(self, group: int, draft: Draft) -> list[Demand]:
         """What the group cannot do without, shape by shape, the largest first."""
         needed: dict[int, int] = {}
@@ -426,7 +292,7 @@ class Search:
             if missing > 0 and len(shapes) == 1:
                 needed[int(shapes[0])] = needed.get(int(shapes[0]), 0) + missing
         ranked = sorted(needed.items(), key=lambda item: -item[1] * int(self.trial.weight(item[0])))
-        return [Demand(shape, self._view(shape, draft), count) for shape, count in ranked]
+        return [Demand(shape, self._packing.view(shape, draft), count) for shape, count in ranked]
 
     def _needed_leaves(self, group: int) -> Iterator[int]:
         groups = self.trial.snapshot.groups
@@ -461,10 +327,6 @@ class Search:
         if group not in self._signatures:
             self._signatures[group] = gang.signature(self.trial, group)
         return self._signatures[group]
-
-    @cached_property
-    def _every_node(self) -> Ints:
-        return np.arange(len(self.trial.snapshot.nodes.names))
 
 
 def _key(agenda: Agenda, draft: Draft) -> object:
