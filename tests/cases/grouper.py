@@ -1,5 +1,8 @@
 """Cases of the pod grouper: reconciles over a small world of objects, and calls of one kind's rules."""
 
+import copy
+import itertools
+from dataclasses import replace
 from typing import Any
 
 import msgspec
@@ -9,7 +12,8 @@ from quorate.api.labels import NODE_POOL
 from quorate.grouping import grouper as core
 from quorate.grouping.errors import GroupingError
 from quorate.grouping.objects import owner_from_json
-from quorate.grouping.subject import Subject
+from quorate.grouping.samples import reference
+from quorate.grouping.subject import Extensions, Subject
 from tests.cases.deviations import Mismatch, explain
 from tests.cases.grouper_deviations import RULES as DEVIATIONS
 from tests.cases.grouper_rules import RULES
@@ -111,19 +115,49 @@ def _metadata(case: Json) -> tuple[Json, Json]:
 
 def _call(case: Json) -> Json:
     config = case.get("config") or {}
-    world = World([*case["objects"], *case["ownerChain"], *filter(None, [case["owner"]])], config, ())
     pod = msgspec.convert(case["pod"], Pod)
     rules = RULES[case["grouper"]]
     if rules is None:
-        grouping = core.group([pod], world.context(pod.spec.scheduler_name))
-        if not grouping.gangs:
-            return {"error": "; ".join(warned.message for warned in grouping.warnings)}
-        return _as_metadata(grouping.gangs[0], pod)
+        return _whole_path(case)
+    world = World([*case["objects"], *case["ownerChain"], *filter(None, [case["owner"]])], config, ())
     owner = owner_from_json(case["owner"] or {}, pod.metadata.namespace)
     chain = tuple(owner_from_json(found, pod.metadata.namespace) for found in case["ownerChain"]) or (owner,)
     subject = Subject(pod, owner, chain, (pod, *world.pods()), world.context())
     gang, _ = core.gang([(subject, rules(subject))], subject.context)
     return _as_metadata(gang, pod)
+
+
+def _whole_path(case: Json) -> Json:
+    """From the pod upward; a grouper that skips its owner skips it whatever its kind."""
+    objects, pod = _linked(case)
+    world = World(objects, case.get("config") or {}, ())
+    context = world.context(pod.spec.scheduler_name)
+    if case["grouper"] == "skipTopOwnerGrouper":
+        skipped = owner_from_json(case["owner"]).group_kind
+        settings = replace(context.settings, extensions=Extensions(wrappers=frozenset({skipped})))
+        context = replace(context, settings=settings)
+    grouping = core.group([pod], context)
+    if not grouping.gangs:
+        return {"error": "; ".join(warned.message for warned in grouping.warnings)}
+    return _as_metadata(grouping.gangs[0], pod)
+
+
+def _linked(case: Json) -> tuple[list[Json], Pod]:
+    """The objects and the pod, each of the chain that was handed over belonging to the next."""
+    objects = copy.deepcopy([*case["ownerChain"], *filter(None, [case["owner"]]), *case["objects"]])
+    pod = {"kind": "Pod", **copy.deepcopy(case["pod"])}
+    chain = [pod, *case["ownerChain"], *filter(None, [case["owner"]])]
+    for below, above in itertools.pairwise(chain):
+        if _name(below) == _name(above):
+            continue
+        for one in (pod, *objects):
+            if _name(one) == _name(below) and "ownerReferences" not in one["metadata"]:
+                one["metadata"]["ownerReferences"] = [reference(above)]
+    return objects, msgspec.convert(pod, Pod)
+
+
+def _name(found: Json) -> tuple[str, str]:
+    return str(found.get("kind", "")), str(found["metadata"].get("name", ""))
 
 
 def _as_metadata(gang: core.Gang, pod: Pod) -> Json:
