@@ -27,7 +27,42 @@ CONSTRAINTS = st.fixed_dictionaries(
 )
 MINIMUMS = {"minMember": NUMBERS, "minSubGroup": NUMBERS, "topologyConstraint": CONSTRAINTS}
 GROUPS = st.fixed_dictionaries({"name": NAMES}, optional={"parent": st.none() | NAMES, **MINIMUMS})
+ENV = st.lists(st.dictionaries(st.sampled_from(["name", "value"]), NAMES | st.just("LWS_GROUP_SIZE")) | ODD)
+RESOURCES = st.dictionaries(
+    st.sampled_from(["limits", "requests"]), st.dictionaries(st.just("google.com/tpu"), NUMBERS | ODD) | ODD
+)
+CONTAINER = st.fixed_dictionaries(
+    {}, optional={"name": NAMES, "env": ENV | ODD, "resources": RESOURCES | ODD}
+)
+TEMPLATE = st.fixed_dictionaries(
+    {}, optional={"spec": ODD | st.dictionaries(st.just("containers"), ODD | st.lists(CONTAINER | ODD))}
+)
+CLAIMS = st.lists(st.dictionaries(st.just("metadata"), ODD | st.dictionaries(st.just("name"), NAMES)))
+POLICY = st.fixed_dictionaries(
+    {}, optional={"subGroupSize": NUMBERS, "subGroupPolicyType": st.sampled_from(["LeaderExcluded", "x"])}
+)
+GROUP_OF_SET = st.fixed_dictionaries(
+    {},
+    optional={
+        "size": st.integers(-1, 5),
+        "leaderTemplate": st.none() | TEMPLATE,
+        "workerTemplate": TEMPLATE,
+        "subGroupPolicy": st.none() | POLICY,
+        "volumeClaimTemplates": st.none() | CLAIMS,
+    },
+)
+ROLLING = st.dictionaries(
+    st.sampled_from(["maxUnavailable", "maxSurge"]),
+    st.sampled_from([0, 1, -1, 2**40, "", "50%", "x", "900%"]),
+)
 SPECS: dict[str, st.SearchStrategy[Json]] = {
+    "LeaderWorkerSet": st.fixed_dictionaries(
+        {"leaderWorkerTemplate": GROUP_OF_SET},
+        optional={
+            "replicas": st.integers(-1, 3),
+            "rolloutStrategy": st.dictionaries(st.just("rollingUpdateConfiguration"), ROLLING),
+        },
+    ),
     "PodGroup": st.fixed_dictionaries(
         {},
         optional={
@@ -63,7 +98,16 @@ SPECS: dict[str, st.SearchStrategy[Json]] = {
     "Pod": st.fixed_dictionaries({}, optional={"schedulerName": NAMES, "containers": ODD}),
 }
 SAID = st.dictionaries(
-    st.sampled_from(["pod-group-name", "kai.scheduler/preemptibility", "kai.scheduler/topology"]), NAMES
+    st.sampled_from(
+        [
+            "pod-group-name",
+            "kai.scheduler/preemptibility",
+            "kai.scheduler/topology",
+            "quorate.dev/min-groups",
+            "leaderworkerset.sigs.k8s.io/exclusive-topology",
+        ]
+    ),
+    NAMES,
 )
 METADATA = st.fixed_dictionaries(
     {"name": NAMES, "namespace": st.just("team")}, optional={"labels": SAID, "annotations": SAID}

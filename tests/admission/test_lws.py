@@ -167,6 +167,18 @@ def test_more_groups_to_start_than_there_are_is_warned_about() -> None:
     assert "2 groups have to start together, but spec.replicas is 1" in found.warnings[0].message
 
 
+def test_a_variable_that_the_controller_sets_is_warned_about() -> None:
+    env = [{"name": "LWS_GROUP_SIZE", "value": "9"}, {"name": "MODE", "value": "fast"}]
+    found = review(lws(workers={"spec": {"containers": [{"name": "a"}, {"name": "b", "env": env}]}}))
+    assert not found.errors
+    assert [str(fault) for fault in found.warnings] == [
+        (
+            "spec.leaderWorkerTemplate.workerTemplate.spec.containers[1].env: "
+            "LWS_GROUP_SIZE is set for every container, so this value is not used"
+        )
+    ]
+
+
 def test_claims_have_a_name_of_their_own() -> None:
     new = lws()
     names = ("data", "data", "", "Data")

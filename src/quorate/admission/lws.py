@@ -9,12 +9,20 @@ import re
 from collections.abc import Iterator
 
 from quorate.admission.lwsnotes import note_faults, note_warnings
+from quorate.admission.podtemplates import containers, object_at, objects_at
 from quorate.admission.rollout import budget_faults, invalid, scaled
 from quorate.admission.surroundings import NOTHING_KNOWN, Surroundings
 from quorate.admission.tpu import tpu_faults
 from quorate.api.described import DNS_LABEL, INT32_MAX
 from quorate.api.labels import LWS_SUB_GROUP_EXCLUSIVE_TOPOLOGY
-from quorate.api.lws import MAX_REPLICAS, LeaderWorkerSet, SubGroupPolicy
+from quorate.api.lws import (
+    GROUP_SIZE,
+    LEADER_ADDRESS,
+    MAX_REPLICAS,
+    WORKER_INDEX,
+    LeaderWorkerSet,
+    SubGroupPolicy,
+)
 from quorate.api.meta import Json
 from quorate.rules.validity import Cause, Fault, Findings
 
@@ -27,6 +35,7 @@ _DNS_1035_TEXT = (
 _DNS_1123 = re.compile(DNS_LABEL)
 _LONGEST = 63  # of a label, and so of a host name
 
+_OWN_VARIABLES = {LEADER_ADDRESS, GROUP_SIZE, WORKER_INDEX}
 _ROLLING = "spec.rolloutStrategy.rollingUpdateConfiguration"
 _SUB_GROUP_SIZE = "spec.leaderWorkerTemplate.SubGroupPolicy.subGroupSize"  # upstream's spelling
 
@@ -64,7 +73,7 @@ def review(
         *(_change_faults(new, old) if old is not None else ()),
         *tpu_faults(new),
     )
-    return Findings(errors, tuple(note_warnings(new)))
+    return Findings(errors, (*note_warnings(new), *_variable_warnings(new)))
 
 
 def _name_faults(new: LeaderWorkerSet) -> Iterator[Fault]:
@@ -126,16 +135,29 @@ def _claim_faults(new: LeaderWorkerSet) -> Iterator[Fault]:
     claims = new.spec.leader_worker_template.volume_claim_templates or []
     seen: set[str] = set()
     for at, claim in enumerate(claims):
-        field = f"spec.leaderWorkerTemplate.volumeClaimTemplates[{at}].metadata.name"
-        name = str((claim.get("metadata") or {}).get("name") or "")
+        place = f"spec.leaderWorkerTemplate.volumeClaimTemplates[{at}].metadata.name"
+        name = str(object_at(claim, "metadata").get("name") or "")
         if not name:
-            yield Fault(field, "Required value: the name of the volume that is claimed", Cause.VALUE)
+            yield Fault(place, "Required value: the name of the volume that is claimed", Cause.VALUE)
         elif name in seen:
-            yield Fault(field, f'Duplicate value: "{name}"', Cause.VALUE)
+            yield Fault(place, f'Duplicate value: "{name}"', Cause.VALUE)
         elif len(name) > _LONGEST or not _DNS_1123.fullmatch(name):
             text = "must be the name of a volume: lower case letters, digits and '-', at most 63 characters"
-            yield invalid(field, name, text)
+            yield invalid(place, name, text)
         seen.add(name)
+
+
+def _variable_warnings(new: LeaderWorkerSet) -> Iterator[Fault]:
+    """What a template sets and no container will have."""
+    template = new.spec.leader_worker_template
+    pods = {"leaderTemplate": template.leader_template, "workerTemplate": template.worker_template}
+    for name, tree in pods.items():
+        for place, container in containers(tree):
+            for own in [
+                each["name"] for each in objects_at(container, "env") if each.get("name") in _OWN_VARIABLES
+            ]:
+                text = f"{own} is set for every container, so this value is not used"
+                yield Fault(f"spec.leaderWorkerTemplate.{name}.{place}.env", text, Cause.VALUE)
 
 
 def _policy_faults(policy: SubGroupPolicy, size: int) -> Iterator[Fault]:

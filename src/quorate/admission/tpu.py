@@ -6,6 +6,7 @@ and the cut of the sub-groups agree; upstream admits the other shapes and then s
 
 from collections.abc import Iterator
 
+from quorate.admission.podtemplates import containers, object_at
 from quorate.api.labels import TPU_RESOURCE
 from quorate.api.lws import LeaderWorkerSet
 from quorate.api.meta import Json
@@ -38,7 +39,11 @@ def tpu_faults(new: LeaderWorkerSet) -> Iterator[Fault]:
 
 
 def asks_for_tpu(template: Json) -> bool:
-    spec = template.get("spec") or {}
-    containers = [*(spec.get("containers") or ()), *(spec.get("initContainers") or ())]
-    asked = [container.get("resources") or {} for container in containers]
-    return any(TPU_RESOURCE in (each.get(key) or {}) for each in asked for key in ("limits", "requests"))
+    """Limits count before requests, and 0 is none."""
+    for _, container in containers(template):
+        resources = object_at(container, "resources")
+        asked = [object_at(resources, part).get(TPU_RESOURCE) for part in ("limits", "requests")]
+        amount = next((amount for amount in asked if amount is not None), 0)
+        if str(amount) != "0":
+            return True
+    return False

@@ -14,6 +14,11 @@ LEADER_WORKER_SET = Kind("leaderworkerset.x-k8s.io", "v1", "LeaderWorkerSet", "l
 
 MAX_REPLICAS = 1_000_000
 
+# Set in every container of a group, whatever its template says of them.
+LEADER_ADDRESS = "LWS_LEADER_ADDRESS"
+GROUP_SIZE = "LWS_GROUP_SIZE"
+WORKER_INDEX = "LWS_WORKER_INDEX"
+
 
 class SubGroupPolicy(Part, frozen=True):
     sub_group_policy_type: Annotated[

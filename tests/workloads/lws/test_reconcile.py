@@ -300,10 +300,13 @@ def test_workers_of_another_scheduler_follow_their_leader_into_its_domain() -> N
     made.edit({"metadata": {"annotations": {"leaderworkerset.sigs.k8s.io/exclusive-topology": "rack"}}})
     made.step()
     assert made.names == ["web-0"]
-    made.nodes["node-1"] = {"rack": "r1"}
     leader = made.pod("web-0")
     made.hold(POD, replace(leader, spec=replace(leader.spec, node_name="node-1")))
     made.step()
+    assert "group 0: node node-1 of its leader has no label rack" in str(made.status["conditions"])
+    made.nodes["node-1"] = {"rack": "r1"}
+    made.step()
+    assert made.condition("Degraded") == "False"
     assert made.pod("web-0-1").spec.node_selector == {"rack": "r1"}
 
 

@@ -2,12 +2,9 @@
 
 from collections.abc import Callable, Iterable
 
+from quorate.api.lws import GROUP_SIZE, LEADER_ADDRESS, WORKER_INDEX
 from quorate.api.meta import Json
 from quorate.workloads.lws.identity import Identity
-
-LEADER_ADDRESS = "LWS_LEADER_ADDRESS"
-GROUP_SIZE = "LWS_GROUP_SIZE"
-WORKER_INDEX = "LWS_WORKER_INDEX"
 
 
 def group_variables(identity: Identity) -> list[Json]:

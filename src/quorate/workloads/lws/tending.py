@@ -43,7 +43,8 @@ def tended(view: View, group: Group, claims: Collection[str]) -> Tended:
         return _recreated(view, group, fate)
     blueprint = view.history.of(group.revision)
     changes = (*_stray(group, blueprint), *_workers(view, blueprint, group, claims))
-    return _overdue(view, group)._replace(changes=changes)
+    late = _overdue(view, group)
+    return late._replace(changes=changes, trouble=late.trouble or _astray(view, blueprint, group))
 
 
 def _overdue(view: View, group: Group) -> Tended:
@@ -104,6 +105,14 @@ def _missing(view: View, blueprint: Blueprint, group: Group, claims: Collection[
         if index not in group.pods:
             yield from _claims(blueprint, Place(group.index, index), claims)
             yield create(POD, worker_pod(blueprint, group.index, index, domain=domain))
+
+
+def _astray(view: View, blueprint: Blueprint, group: Group) -> str:
+    """A leader that another scheduler put where its workers cannot follow."""
+    node = group.leader.spec.node_name if group.leader else ""
+    if not node or len(group.pods) == group.size or _domain(view, blueprint, group) is not None:
+        return ""
+    return f"group {group.index}: node {node} of its leader has no label {blueprint.exclusive_topology}"
 
 
 def _domain(view: View, blueprint: Blueprint, group: Group) -> str | None:
