@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 CACHE := .cache
 
-.PHONY: demo up test nightly check format cases bench bench-server bench-grouping conformance lock clean
+.PHONY: demo up test nightly check format cases bench bench-full bench-server bench-grouping conformance lock clean
 
 demo: $(BIN)/quorate
 	$(BIN)/quorate demo
@@ -35,6 +35,11 @@ cases: .venv/dev
 
 bench: .venv/dev
 	$(BIN)/python -m bench $(ARGS)
+
+# All sizes, and a cluster filled through the API; minutes, and it overwrites what is committed.
+bench-full: .venv/dev $(CACHE)/kubectl/ready
+	$(BIN)/python -m bench --full --results bench/results
+	$(BIN)/python -m bench.endtoend --servers embedded kube-apiserver --json bench/results/endtoend.json
 
 bench-server: .venv/dev
 	$(BIN)/python -m bench.embedded --pods 20000 $(ARGS)

@@ -1,21 +1,20 @@
-"""`python -m bench`: run the scenarios, print a table, write JSON; `--full` adds those that take long.
+"""`python -m bench`: run the scenarios, print a table, write it down; `--full` adds those that take long.
 
 Times are milliseconds: encode and join of the snapshot, then the decision (median, 99th percentile, best, CPU), then
-the floor, a bare NumPy kernel over the same arrays, and the ratio of the best to it; `rest` is the CPU time at the
+the floor, a bare NumPy kernel over the same arrays, and the ratio of the CPU time to it; `rest` is the CPU time at the
 pace of a quiet machine. A target is met by the median of a decision and by the 99th percentile of churn.
 """
 
 import argparse
 import sys
 from collections.abc import Iterator
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-import msgspec
 import numpy as np
 
-from bench import openb
+from bench import openb, report
+from bench.growth import growths
 from bench.machine import machine
 from bench.measure import CHURN, Measured, alone
 from bench.scenarios import SCENARIOS
@@ -26,18 +25,20 @@ COUNTS = ("nodes", "forks", "states")
 
 def main(arguments: list[str]) -> int:
     options = _parser().parse_args(arguments)
-    print(f"{machine()}")
+    at = machine()
+    print(at)
     heads = "".join(f"{name:>9}" for name in TIMES)
     print(f"{'':<62}{heads}{'ratio':>7}{'nodes':>10}{'forks':>7}{'states':>8}{'MiB':>6}  verdict")
     found = []
     for name in _chosen(options):
         found.append(alone(name, options.repeat))
         print(_line(found[-1]), flush=True)
+    grown = list(growths(found))
+    for one in grown:
+        print(one)
     placed = _placements(options) if options.only in "openb" else []
-    if options.json:
-        rows = [{**asdict(one), "at_rest": one.at_rest, "verdict": one.verdict} for one in found]
-        results = {"machine": machine(), "results": rows, "openb": placed}
-        Path(options.json).write_bytes(msgspec.json.format(msgspec.json.encode(results)) + b"\n")
+    if options.results:
+        report.write(options.results, at, found, grown, placed)
     return 1 if any(one.faults for one in found) else 0
 
 
@@ -77,7 +78,9 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--only", default="", metavar="TEXT", help="run scenarios whose name contains it")
     parser.add_argument("--repeat", type=int, default=3, metavar="N", help="how often each is decided")
     parser.add_argument("--traces", default="../shared/traces/openb", metavar="DIR", help="the openb lists")
-    parser.add_argument("--json", metavar="FILE", help="write the results there")
+    parser.add_argument(
+        "--results", type=Path, metavar="DIR", help="write the results there, as JSON and a page"
+    )
     return parser
 
 

@@ -18,7 +18,7 @@ EVERYTHING = Policy()
 
 @dataclass(frozen=True)
 class Scenario:
-    """`target` is in seconds for the whole decision."""
+    """`target` is in seconds for the whole decision, `most_mib` for the process that encodes and decides."""
 
     name: str
     build: Callable[[], Encoder]
@@ -26,6 +26,7 @@ class Scenario:
     expected: Expected
     policy: Policy = ALLOCATE
     is_quick: bool = True
+    most_mib: int | None = None
 
 
 def flat(
@@ -133,13 +134,14 @@ def only(pods: int | None = None, *, refused: int | None = 0, evicted: int | Non
 SCENARIOS: tuple[Scenario, ...] = (
     Scenario("D1 one gang of 1 000 on 5 000 nodes", lambda: flat(5000, 1, 1000), 0.010, only(1000)),
     Scenario("D1 1 000 single pods on 1 000 nodes", lambda: flat(1000, 1000, 1), None, only(1000)),
-    Scenario("D1 1 000 gangs of 8 on 1 000 nodes", lambda: flat(1000, 1000, 8), None, only(8000)),
+    Scenario("D1 1 250 gangs of 8 on 1 000 nodes", lambda: flat(1000, 1250, 8, gpus=10), None, only(10_000)),
     Scenario(
         "D1 12 500 gangs of 8 on 10 000 nodes",
         lambda: flat(10_000, 12_500, 8, gpus=10),
         2.0,
         only(100_000),
         is_quick=False,
+        most_mib=1024,
     ),
     Scenario(
         "D1 98 gangs of 512 on 5 000 nodes",
@@ -154,6 +156,7 @@ SCENARIOS: tuple[Scenario, ...] = (
         30.0,
         only(1_000_000),
         is_quick=False,
+        most_mib=4096,
     ),
     Scenario(
         "D2 190 services of 42 pods, 7 replicas, on 1 000 nodes",
@@ -252,4 +255,18 @@ SCENARIOS: tuple[Scenario, ...] = (
         only(8000, refused=None),
         is_quick=False,
     ),
+)
+
+# Of two sizes of one scenario: how many times the input of the second is that of the first, in pods.
+GROWTH = (
+    ("D1 1 250 gangs of 8 on 1 000 nodes", 10_000, "D1 12 500 gangs of 8 on 10 000 nodes", 100_000),
+    (
+        "D2 190 services of 42 pods, 7 replicas, on 1 000 nodes",
+        8000,
+        "D2 1 900 services of 42 pods, 7 replicas, on 10 000 nodes",
+        80_000,
+    ),
+    ("D5 one gang of half of 100 nodes reclaims", 850, "D5 one gang of half of 1 000 nodes reclaims", 8500),
+    ("D6 impossible on 1 000 nodes", 10_000, "D6 impossible on 10 000 nodes", 100_000),
+    ("D8 1 % churn, 1 000 nodes, 10 000 pods", 10_000, "D8 1 % churn, 10 000 nodes, 100 000 pods", 100_000),
 )
