@@ -5,7 +5,8 @@ touches costs; a snapshot costs a few array copies. The result does not depend o
 
 1. A node's usage is kept by adding and taking away what its pods request, never counted anew.
 2. A gang is a block of rows, made anew when it changed (`gangs`), among those of all others (`joined`).
-3. Bound-but-unseen pods are ordinary pods with a node: whoever assumes a bind calls `update` with it.
+3. Nodes and shapes are numbered; when most numbers are of what is gone, everything is numbered anew.
+4. Bound-but-unseen pods are ordinary pods with a node: whoever assumes a bind calls `update` with it.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -43,6 +44,7 @@ from quorate.scheduling.snapshot import NONE, Floats, Problem, Queues, Snapshot,
 
 STUCK_AFTER = 60.0  # seconds past the time by which a pod should have been gone
 
+Change = Callable[[Object | None, Object | None], None]
 K = TypeVar("K")
 V = TypeVar("V", bound=Object)
 
@@ -53,6 +55,7 @@ class Encoder:
     def __init__(self, scheduler: str) -> None:
         self._scheduler = scheduler
         self._nodes = NodeTable()
+        self._known_nodes: dict[str, Node] = {}
         self._shapes = Shapes()
         self._entries: dict[Key, Entry] = {}
         self._members: dict[Key, set[Key]] = {}  # pods by gang
@@ -76,17 +79,18 @@ class Encoder:
         self._revision = 0
         self._divided: tuple[Queues, tuple[Problem, ...]] | None = None  # as long as no queue changed
         self._last: Snapshot | None = None  # as long as nothing changed
-        self._updates: dict[tuple[str, str], Callable[[Object | None, Object | None], None]] = {
-            (POD.group, POD.kind): self._pod,
-            (NODE.group, NODE.kind): self._node,
-            (QUEUE.group, QUEUE.kind): self._queue,
-            (PRIORITY_CLASS.group, PRIORITY_CLASS.kind): self._priority_class,
-            (TOPOLOGY.group, TOPOLOGY.kind): self._topology,
-            (COMPOSITE_POD_GROUP.group, COMPOSITE_POD_GROUP.kind): self._composite,
-            (PERSISTENT_VOLUME.group, PERSISTENT_VOLUME.kind): self._volume,
-            (PERSISTENT_VOLUME_CLAIM.group, PERSISTENT_VOLUME_CLAIM.kind): self._claim,
-            **{(kind.group, kind.kind): partial(self._podgroup, kind) for kind in POD_GROUP_KINDS},
-        }
+        changes: list[tuple[Kind, Change]] = [
+            (POD, self._pod),
+            (NODE, self._node),
+            (QUEUE, self._queue),
+            (PRIORITY_CLASS, self._priority_class),
+            (TOPOLOGY, self._topology),
+            (COMPOSITE_POD_GROUP, self._composite),
+            (PERSISTENT_VOLUME, self._volume),
+            (PERSISTENT_VOLUME_CLAIM, self._claim),
+            *((kind, partial(self._podgroup, kind)) for kind in POD_GROUP_KINDS),
+        ]
+        self._updates = {(kind.group, kind.kind): change for kind, change in changes}
 
     def update(self, kind: Kind, old: Object | None, new: Object | None) -> None:
         """One object changed: `old` is None where it is new, `new` where it is gone."""
@@ -106,6 +110,8 @@ class Encoder:
 
     def snapshot(self, now: float) -> Snapshot:
         """Everything known at this time, as arrays."""
+        if self._nodes.is_littered or self._shapes.is_littered:
+            self._renumber()
         self._rebuild()
         self._give_up_on_stuck(now)
         if self._last is not None:
@@ -125,6 +131,23 @@ class Encoder:
         )
         self._last = assemble(parts, now=now, revision=str(self._revision))
         return self._last
+
+    def _renumber(self) -> None:
+        """Forget the numbers of what is gone, by reading all that is there again."""
+        pods = [entry.pod for entry in self._entries.values()]
+        live = {entry.member.shape for entry in self._entries.values()}
+        self._nodes, self._shapes = NodeTable(), self._shapes.renewed(len(live))
+        self._expected = Expectations(self._scheduler, self._shapes, self._volumes_of)
+        for table in (self._entries, self._members, self._leaving, self._foreign, self._takes):
+            table.clear()
+        for node in self._known_nodes.values():
+            self._nodes.put(node)
+        for kind, podgroup in list(self._podgroups.values()):
+            self._podgroup(kind, None, podgroup)
+        for pod in pods:
+            self._pod(None, pod)
+        self._lay_levels()
+        self._last = None
 
     def _rebuild(self) -> None:
         """Bring the blocks of changed gangs up to date."""
@@ -256,7 +279,7 @@ class Encoder:
             self._pod(entry.pod, entry.pod)
 
     def _reread(self, claims: set[Key]) -> None:
-        """Read the pods of these claims again: their shape may be another now."""
+        """The pods of these claims may have another shape now."""
         self._dirty.update(self._expected)
         for (namespace, _), entry in list(self._entries.items()):
             mounted = (one.persistent_volume_claim for one in entry.pod.spec.volumes or ())
@@ -264,6 +287,7 @@ class Encoder:
                 self._pod(entry.pod, entry.pod)
 
     def _node(self, old: Object | None, new: Object | None) -> None:
+        _store(self._known_nodes, self._keys(old, new)[1], new, Node)
         if isinstance(new, Node):
             self._nodes.put(new)
         elif isinstance(old, Node):

@@ -20,6 +20,7 @@ BYTES = ("memory", "ephemeral-storage", "hugepages-")
 
 
 UNSTATED_PODS = 110_000  # a node that does not say how many pods it takes takes what kubelets take
+LITTER = 1000  # slots
 
 
 Takes = tuple[Ints, Ints]  # rows of the resource axis, and how much of each
@@ -67,6 +68,11 @@ class NodeTable:
             if len(self.slots) > len(self._ready):
                 self._grow()
         return self.slots[name]
+
+    @property
+    def is_littered(self) -> bool:
+        """Whether most slots are of nodes that are gone."""
+        return len(self.slots) > LITTER + 2 * len(self._present)
 
     def is_there(self, name: str) -> bool:
         """Whether there is a Node of that name now."""

@@ -21,6 +21,7 @@ Key = tuple[str, str]  # namespace, name
 LabelSet = tuple[str, tuple[tuple[str, str], ...]]
 
 REMEMBERED = 10_000  # specs
+LITTER = 10_000  # shapes
 
 _encode = msgspec.json.Encoder().encode
 _DIGITS = re.compile(r"(\d+)")
@@ -36,9 +37,10 @@ class Entry(msgspec.Struct, frozen=True):
 
 
 class Shapes:
-    """Numbers requests and label sets; a number once given stays."""
+    """Numbers requests and label sets; a number once given stays, until there are too many."""
 
-    def __init__(self) -> None:
+    def __init__(self, most: int = LITTER) -> None:
+        self._most = most
         self.requests: list[Request] = []
         self.label_sets: list[LabelSet] = []
         self.read_labels: set[str] = set()  # keys that some term reads
@@ -77,6 +79,15 @@ class Shapes:
             self._numbers[request] = len(self.requests)
             self.requests.append(request)
         return self._numbers[request]
+
+    @property
+    def is_littered(self) -> bool:
+        """Whether most numbers may be of pods that are gone."""
+        return len(self.requests) > self._most
+
+    def renewed(self, live: int) -> "Shapes":
+        """An empty table with room for many times the numbers that live."""
+        return Shapes(max(LITTER, 5 * live))
 
     @property
     def what_is_read(self) -> tuple[bool, int]:

@@ -1,0 +1,35 @@
+"""Memory stays flat however many cycles come and go, each with other gangs under other names."""
+
+import multiprocessing
+import resource
+from multiprocessing.connection import Connection
+
+import pytest
+
+from bench.churn import World
+
+NODES, WARM_UP = 20, 1000
+
+
+def peak_kib() -> int:
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+
+
+def churn(pipe: Connection, cycles: int) -> None:
+    world = World(NODES, 0.05)
+    for _ in range(WARM_UP):
+        world.cycle()
+    before = peak_kib()
+    for _ in range(cycles):
+        world.cycle()
+    pipe.send(peak_kib() - before)
+
+
+@pytest.mark.parametrize("cycles", [2000, pytest.param(100_000, marks=pytest.mark.nightly)])
+def test_memory_is_flat(cycles: int) -> None:
+    ours, theirs = multiprocessing.Pipe()
+    process = multiprocessing.get_context("spawn").Process(target=churn, args=(theirs, cycles))
+    process.start()
+    grown = ours.recv()
+    process.join()
+    assert grown < 2048, f"{grown} KiB more after {cycles} cycles"
