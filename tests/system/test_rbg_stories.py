@@ -22,6 +22,8 @@ NODES = {
     "flatsize": "3x8gpu,name=flatsize",
     "two": "8x8gpu,name=two",
     "room": "2x8gpu,name=room",
+    "wide": "10x8gpu,name=wide",  # 80
+    "bad": "1x8gpu,name=bad",
 }
 
 
@@ -158,6 +160,44 @@ def assert_story_3(shell: Kubectl, name: str, pool: str, *, instances: int, befo
 
 def test_story_3_in_small(serving: Kubectl) -> None:
     assert_story_3(serving, "room", "room", instances=4, before=3, after=4)
+
+
+def test_all_segments_at_once_start_whole_as_far_as_there_is_room(serving: Kubectl) -> None:
+    """120 pods in segments of three, room for 80: 26 segments run, and of the others not one pod."""
+    roles = [Role("prefill", 80, pool="wide"), Role("decode", 40, pool="wide")]
+    serving.apply(group("wide", roles, "{prefill: 2, decode: 1}", progression="Parallel"))
+    seen = eventually(
+        lambda: look(serving, "wide"),
+        until=lambda seen: len(seen.pods) == 120 and seen.running == {"prefill": 52, "decode": 26},
+        within=60,
+    )
+    whole = [len(set(map(is_bound, seen.of_segment(at, prefill=2, decode=1)))) for at in range(1, 41)]
+    assert set(whole) == {1}
+    serving.apply(
+        group(
+            "wide",
+            [Role("prefill", 40, pool="wide"), Role("decode", 20, pool="wide")],
+            "{prefill: 2, decode: 1}",
+        )
+    )
+    assert wait_ready(serving, "wide").running == {"prefill": 40, "decode": 20}
+
+
+def test_a_bad_revision_costs_one_segment_and_the_way_back_repairs_it(serving: Kubectl) -> None:
+    good = group(
+        "bad", [Role("prefill", 4, pool="bad"), Role("decode", 2, pool="bad")], "{prefill: 2, decode: 1}"
+    )
+    serving.apply(good)
+    before = {pod["metadata"]["uid"] for pod in wait_ready(serving, "bad").of_segment(1, prefill=2, decode=1)}
+    serving.apply(good.replace("fake-start-seconds: '0.01'", "fake-ready-seconds: '3600'"))
+    seen = eventually(lambda: look(serving, "bad"), until=lambda seen: seen.unready_segments == [2])
+    eventually(
+        lambda: look(serving, "bad").group["status"]["coordinations"][0].get("updating"),
+        until=lambda at: at == 2,
+    )
+    serving.apply(good)
+    seen = wait_ready(serving, "bad")
+    assert {pod["metadata"]["uid"] for pod in seen.of_segment(1, prefill=2, decode=1)} == before
 
 
 def assert_story_2(shell: Kubectl, name: str, pool: str, prefill: int, decode: int, router: int) -> Seen:

@@ -14,7 +14,7 @@ losing the last segment forgets it.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from quorate.api.meta import Condition
 from quorate.workloads.segmentgangs import Team, teams
@@ -25,8 +25,7 @@ MINIMUM_SEGMENTS = "MinimumSegmentsAvailable"
 MINIMUM_REPLICAS = "MinimumReplicasAvailable"
 
 
-@dataclass(frozen=True, slots=True)
-class Tally:
+class Tally(NamedTuple):
     """What is ready and what is wanted, in segments and in pods."""
 
     segments_ready: int
@@ -44,15 +43,20 @@ def conditions(
     pods: Mapping[str, int],
     coordinations: Sequence[Coordination] = (),
     previous: Sequence[Condition] | None = None,
+    whole: Sequence[int] | None = None,
 ) -> list[Condition]:
-    """`pods` are those of one instance by role; `previous` tells whether all was ready before."""
+    """`pods` are those of one instance by role; `previous` tells whether all was ready before.
+
+    `whole` are the segments of each team of which every instance is ready; None: as many as ready instances make.
+    """
     linked = teams(coordinations)
-    serves = _serves(states, linked)
+    up = [ready_segments(team.sizes, states) for team in linked] if whole is None else whole
+    serves = _serves(states, linked, up)
     before = {condition.type: condition for condition in previous or ()}
     ready = _ready(count(states, pods), is_serving=serves, before=before.get(READY))
     if not linked:
         return [ready]
-    tally = count(states, pods, linked)
+    tally = count(states, pods, linked)._replace(segments_ready=sum(up))
     minimum = _minimum(tally, is_serving=serves, before=before.get(MINIMUM_SEGMENTS))
     return [ready, *(_condition(kind, *minimum) for kind in (MINIMUM_SEGMENTS, MINIMUM_REPLICAS))]
 
@@ -68,12 +72,12 @@ def count(states: States, pods: Mapping[str, int], linked: Sequence[Team] | None
     )
 
 
-def _serves(states: States, linked: Sequence[Team]) -> bool:
+def _serves(states: States, linked: Sequence[Team], up: Sequence[int]) -> bool:
     """One whole segment of every team that wants any; without teams, any ready instance."""
     if not linked:
         return any(state.ready for state in states.values())
-    active = [team.sizes for team in linked if wanted(team.sizes, states)]
-    return bool(active) and all(ready_segments(sizes, states) for sizes in active)
+    active = [found for team, found in zip(linked, up, strict=True) if wanted(team.sizes, states)]
+    return bool(active) and all(active)
 
 
 def _ready(tally: Tally, *, is_serving: bool, before: Condition | None) -> Condition:

@@ -283,6 +283,33 @@ def test_best_effort_is_a_wish_of_each_instance() -> None:
     assert notes["kai.scheduler/topology-preferred-placement"] == "rack"
 
 
+def test_a_group_is_not_ready_by_instances_that_are_about_to_go() -> None:
+    """Of four segments the last two run; the first two are wanted."""
+    world = World([role("a", 4)], placed({"a": 1}, progression="Parallel"), room=2)
+    world.settle()
+    assert world.bound("a") == [2, 3]
+    world.roles = [role("a", 2)]
+    world.step()
+    assert world.condition("Ready") == ("False", "DeploymentInProgress", "0/2 pods ready")
+    world.settle()
+    assert world.condition("Ready")[0] == "True"
+
+
+def test_instances_of_different_segments_make_none() -> None:
+    world = World([role("a", 2), role("b", 2)], placed({"a": 1, "b": 1}))
+    world.settle()
+    world.stuck = {("a", 0), ("b", 1)}
+    world.settle()
+    assert world.condition("MinimumSegmentsAvailable") == (
+        "False",
+        "NoSegmentsReady",
+        "0/2 segments ready (2/4 pods)",
+    )
+    assert world.status["segmentsReady"] == "0/2"
+    assert world.status["coordinations"][0].get("ready", 0) == 0
+    assert not any(row.get("ready") for row in world.status["segments"])
+
+
 def test_a_coordination_says_that_a_segment_finds_no_room() -> None:
     world = World([role("a", 4), role("b", 2)], placed({"a": 2, "b": 1}), room=5)
     world.settle()

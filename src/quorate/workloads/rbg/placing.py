@@ -64,9 +64,10 @@ def targets(group: Group, held: Mapping[str, Held]) -> Targets:
 
 
 def state_of(role: Role, held: Held) -> RoleState:
-    """Instances beyond what the set was told are on their way out: they are not ready for anything."""
+    """Instances beyond what the set was told, or is going to be, are on their way out and ready for nothing."""
     told = held.told or 0
-    return RoleState(role.replicas, told, sum(index < told for index in held.instances.ready))
+    staying = min(told, role.replicas)
+    return RoleState(role.replicas, told, sum(index < staying for index in held.instances.ready))
 
 
 def _in_order(role: Role, state: RoleState, target: int) -> int:
@@ -85,5 +86,5 @@ def _unready(role: Role, states: Mapping[str, RoleState]) -> Iterator[str]:
     """The roles this one waits for: not there yet, or not ready as far as they were told to be."""
     for name in role.needs:
         state = states[name]
-        if state.desired and (not state.current or state.ready < state.current):
+        if state.desired and (not state.current or state.ready < min(state.current, state.desired)):
             yield name

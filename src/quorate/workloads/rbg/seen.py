@@ -14,14 +14,15 @@ from quorate.rules.validity import Cause, Fault
 from quorate.workloads.rbg.adapters import scaled
 from quorate.workloads.rbg.composites import is_undecided, never_started, without_room
 from quorate.workloads.rbg.group import Group, read
-from quorate.workloads.rbg.instances import NOBODY, of_pods
+from quorate.workloads.rbg.instances import NOBODY, first, of_pods
 from quorate.workloads.rbg.names import workload_name
 from quorate.workloads.rbg.objects import is_ours
 from quorate.workloads.rbg.placing import Held, Targets, targets
 from quorate.workloads.rbg.rolling import nothing_to_update, segment_update
 from quorate.workloads.rbg.sets import Made, made
-from quorate.workloads.segmentgangs import Team
+from quorate.workloads.segmentgangs import Team, segment_of
 from quorate.workloads.segmentrollout import SegmentUpdate
+from quorate.workloads.segments import wanted
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +57,16 @@ class View:
     def updated(self, role: str) -> int:
         instances = self.held[role].instances
         return len(instances.existing - instances.old(self.made[role].revision))
+
+    def whole_segments(self, sizes: Mapping[str, int]) -> int:
+        """Of which every instance is ready."""
+        states = self.targets.states
+        broken: set[int] = set()
+        for role, size in sizes.items():
+            if not states[role].is_whole:
+                up = self.held[role].instances.ready & first(self.held[role].told or 0)
+                broken.update(segment_of(index, size) for index in first(states[role].desired) - up)
+        return wanted(sizes, states) - len(broken)
 
 
 def view_of(seen: Seen) -> View:

@@ -13,7 +13,7 @@ from quorate.workloads.rbg.group import Group
 from quorate.workloads.rbg.seen import View
 from quorate.workloads.readiness import conditions
 from quorate.workloads.segmentgangs import Team
-from quorate.workloads.segments import Progress, ready_segments, wanted
+from quorate.workloads.segments import Coordination, Progress, wanted
 
 CONFIGURED = "ConfigurationValid"
 MOST_SEGMENTS = 500  # rows: more make the object too large, and nobody reads them
@@ -22,16 +22,19 @@ MOST_SEGMENTS = 500  # rows: more make the object too large, and nobody reads th
 def status_of(view: View, old: RoleBasedGroupStatus, revision: str, now: float) -> RoleBasedGroupStatus:
     group, states = view.group, view.targets.states
     pods = {role.name: role.size for role in group.roles}
-    said = [*conditions(states, pods, group.coordinations, old.conditions), configured(())]
     linked = view.targets.teams
-    ready = sum(ready_segments(team.sizes, states) for team in linked)
+    whole = [view.whole_segments(team.sizes) for team in linked]
+    said = [*conditions(states, pods, group.coordinations, old.conditions, whole), configured(())]
     return RoleBasedGroupStatus(
         observed_generation=group.generation,
         conditions=since(said, group, old, now),
         role_statuses=[_role(view, role.name) for role in group.roles],
         segments=[row for team in linked for row in _segments(view, team)] or None,
-        segments_ready=f"{ready}/{sum(wanted(team.sizes, states) for team in linked)}" if linked else "",
-        coordinations=[_coordination(view, each, old, now) for each in view.targets.placement.progress]
+        segments_ready=f"{sum(whole)}/{sum(wanted(team.sizes, states) for team in linked)}" if linked else "",
+        coordinations=[
+            _coordination(view, one, progress, old, now)
+            for one, progress in zip(group.coordinations, view.targets.placement.progress, strict=True)
+        ]
         or None,
         current_revision=revision,
     )
@@ -107,35 +110,31 @@ def _rows(ready: tuple[int, ...], pods: tuple[int, ...]) -> tuple[SegmentStatus,
 
 
 def _coordination(
-    view: View, progress: Progress, old: RoleBasedGroupStatus, now: float
+    view: View, coordination: Coordination, progress: Progress, old: RoleBasedGroupStatus, now: float
 ) -> CoordinationStatus:
     """`since` stays for as long as no segment more exists or is ready."""
     before = next((one for one in old.coordinations or () if one.name == progress.name), CoordinationStatus())
-    moved = (before.complete, before.ready) != (progress.complete, progress.ready)
-    team = next(team.name for team in view.targets.teams if _holds(view, team, progress.name))
-    updating, without_room = view.updates[team].segment, view.without_room.get(team)
-    waits = [*map(str, progress.waits), *_dependencies(view, progress.name)]
-    if without_room is not None:
-        waits.append(f"room for segment {without_room + 1}")
+    ready = view.whole_segments(coordination.sizes)
+    moved = (before.complete, before.ready) != (progress.complete, ready)
+    team = next(one.name for one in view.targets.teams if coordination.sizes.keys() <= one.sizes.keys())
+    updating = view.updates[team].segment
+    held_by = f" (held by {progress.held_by})" if progress.held_by else ""
     return CoordinationStatus(
         name=progress.name,
         complete=progress.complete,
-        ready=progress.ready,
+        ready=ready,
         wanted=progress.wanted,
         updating=None if updating is None else updating + 1,
-        waits_for=", ".join(waits) + (f" (held by {progress.held_by})" if progress.held_by else ""),
+        waits_for=", ".join(_waits(view, coordination, progress, team)) + held_by,
         since=timestamps.text(now) if moved or not before.since else before.since,
     )
 
 
-def _holds(view: View, team: Team, coordination: str) -> bool:
-    return any(
-        one.name == coordination and one.sizes.keys() <= team.sizes.keys() for one in view.group.coordinations
-    )
-
-
-def _dependencies(view: View, coordination: str) -> Iterator[str]:
-    sizes = next(one.sizes for one in view.group.coordinations if one.name == coordination)
-    for role in sizes:
+def _waits(view: View, coordination: Coordination, progress: Progress, team: str) -> Iterator[str]:
+    yield from map(str, progress.waits)
+    for role in coordination.sizes:
         if needs := view.targets.waits[role]:
             yield f"role {role} waits until {' and '.join(needs)} is ready"
+    without_room = view.without_room.get(team)
+    if without_room is not None:
+        yield f"room for segment {without_room + 1}"
