@@ -2,7 +2,8 @@
 
 The groups are created, rolled and deleted on an embedded cluster in a process of its own; the controllers run in
 this one. A pass is one reconcile without its writes, in CPU time; writes are those that passes of this controller
-plan. "seconds" is the wall clock of the whole cluster: scheduler, kubelets and API server included.
+plan. "seconds" is the wall clock of the whole cluster: scheduler, kubelets and API server included; "cpu s" are all
+passes of the phase together, which grow with the pods and not faster.
 """
 
 import argparse
@@ -20,6 +21,7 @@ from typing import TYPE_CHECKING
 import msgspec
 import numpy as np
 
+from bench.machine import machine
 from quorate.api.core import POD, Pod
 from quorate.api.lws import LEADER_WORKER_SET, LeaderWorkerSet
 from quorate.api.meta import Json
@@ -38,6 +40,7 @@ if TYPE_CHECKING:
     from quorate.kube.cache import Cache
 
 GPUS = 8
+COLUMNS = ("seconds", "passes", "median ms", "p99 ms", "worst ms", "cpu s")
 ROLLING = {"maxUnavailable": "10%", "maxSurge": 0}
 
 
@@ -63,11 +66,15 @@ class Phase(msgspec.Struct):
     median: float
     p99: float
     worst: float
+    cpu: float
     writes: dict[str, int]
+    creates_per_pod: float
 
     def __str__(self) -> str:
         times = "".join(f"{1e3 * value:>10.1f}" for value in (self.median, self.p99, self.worst))
-        return f"{self.name:<10}{self.seconds:>9.1f}{self.passes:>8}{times}   {self.writes}"
+        return (
+            f"{self.name:<10}{self.seconds:>10.1f}{self.passes:>10}{times}{self.cpu:>10.1f}   {self.writes}"
+        )
 
 
 class Bench:
@@ -89,7 +96,8 @@ class Bench:
             median, p99 = (float(np.percentile(passes, at)) for at in (50, 99))
             writes = dict(sorted(self.timed.writes.items()))
             took = time.perf_counter() - began
-            found.append(Phase(name, took, len(passes), median, p99, max(passes), writes))
+            each = writes.get("Create", 0) / (self._options.groups * self._options.size)
+            found.append(Phase(name, took, len(passes), median, p99, max(passes), sum(passes), writes, each))
             print(found[-1], flush=True)
         return found
 
@@ -205,13 +213,13 @@ def main() -> None:
                 if line.startswith("ready in"):
                     break
             print(f"{options.sets} sets, {options.groups} groups, {pods} pods; load {os.getloadavg()[0]:.1f}")
-            print(
-                f"{'':<10}{'seconds':>9}{'passes':>8}{'median ms':>10}{'p99 ms':>10}{'worst ms':>10}   writes planned"
-            )
+            print(f"{'':<10}" + "".join(f"{column:>10}" for column in COLUMNS) + "   writes planned")
             phases = asyncio.run(measured(discover(str(kubeconfig)), options))
             server.terminate()
     if options.json:
-        Path(options.json).write_bytes(msgspec.json.format(msgspec.json.encode(phases)))
+        shape = {"sets": options.sets, "groups": options.groups, "size": options.size}
+        found = {"machine": machine(), **shape, "phases": phases}
+        Path(options.json).write_bytes(msgspec.json.format(msgspec.json.encode(found)) + b"\n")
 
 
 if __name__ == "__main__":
