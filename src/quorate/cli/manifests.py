@@ -52,7 +52,10 @@ def render(objects: list[Json], output: Format) -> str:
 
 
 class _Readable(yaml.CSafeDumper):
-    """Texts of several lines stand as such."""
+    """Texts of several lines stand as such, and what is there twice is written twice."""
+
+    def ignore_aliases(self, _: object) -> bool:
+        return True
 
 
 def _text(dumper: yaml.CSafeDumper, text: str) -> yaml.ScalarNode:
