@@ -45,6 +45,7 @@ class Instance:
     size: int
     bound: bool = False
     ready: bool = False
+    ready_since: float | None = None
 
 
 @dataclass
@@ -183,6 +184,7 @@ class World:
         for name, found in self.instances.items():
             for index, one in found.items():
                 one.ready = one.bound and (name.removeprefix("g-"), index) not in self.stuck
+                one.ready_since = (one.ready_since or self.now) if one.ready else None
         composites: dict[str, list[Instance]] = {}
         for name, found in sorted(self.instances.items()):
             notes = self.objects["LeaderWorkerSet", name]["metadata"]["annotations"]
@@ -225,6 +227,7 @@ class World:
                     "annotations": {REVISION: one.revision, labels.LWS_SIZE: str(one.size)},
                 }
                 condition = {"type": "Ready", "status": "True" if one.ready else "False"}
+                condition["lastTransitionTime"] = timestamps.text(one.ready_since or self.now)
                 spec = {"nodeName": "n"} if one.bound else {}
                 yield msgspec.convert(
                     {"metadata": metadata, "spec": spec, "status": {"conditions": [condition]}}, Pod

@@ -22,14 +22,17 @@ from quorate.kube.keys import Keys
 from quorate.kube.outcome import Result
 from quorate.kube.resources import Scope
 from quorate.plan import Change, Plan, Ref
+from quorate.rules.conditions import is_true
 from quorate.workloads.rbg.names import workload_name
 from quorate.workloads.rbg.policies import statuses
 from quorate.workloads.rbg.reconcile import reconcile
 from quorate.workloads.rbg.seen import Seen
+from quorate.workloads.readiness import READY
 
 # pods of one group come in quick succession, and each pass reads all of them
 BATCH_SECONDS = 0.05
 LOOK_SECONDS = 0.05
+AGING_SECONDS = 1.0
 
 
 class Name(NamedTuple):
@@ -76,7 +79,7 @@ class RoleBasedGroups:
         plan = Plan(changes=(*told, *reconcile(self._seen(key, found)).changes))
         rbgmetrics.show(found)
         after = partial(self._written, key, self._awaited.versions(plan.changes))
-        return Step(plan, after=after)
+        return Step(plan, after=after, again_seconds=AGING_SECONDS if _is_aging(found) else None)
 
     def _seen(self, key: Name, found: RoleBasedGroup) -> Seen:
         owned = {
@@ -147,6 +150,12 @@ class RoleBasedGroups:
                 namespace, _, name = key.partition("/")
                 for kind in self._groups:
                     self.keys.add_after(Name(kind, namespace, name), BATCH_SECONDS)
+
+
+def _is_aging(found: RoleBasedGroup) -> bool:
+    """Whether instances may count as ready by nothing but time."""
+    waits = any(role.min_ready_seconds for role in found.spec.roles or ())
+    return waits and not is_true(found.status.conditions, READY)
 
 
 def group_of(found: HasMetadata) -> Iterable[str]:

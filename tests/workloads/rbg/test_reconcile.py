@@ -177,6 +177,18 @@ def test_a_role_that_starts_in_order_waits_for_each_instance() -> None:
     assert world.ready("store") == 3
 
 
+def test_an_instance_counts_once_it_was_ready_for_so_long() -> None:
+    world = World([role("a", 2, minReadySeconds=30)], placed({"a": 1}))
+    for _ in range(10):
+        world.step()
+    assert (world.told("a"), world.ready("a")) == (1, 1)
+    assert world.condition("Ready")[2] == "0/2 pods ready"
+    world.now += 30
+    for _ in range(4):
+        world.step()
+    assert world.told("a") == 2
+
+
 def test_delays_between_restarts_reach_the_set() -> None:
     config = {"type": "RecreateRoleInstanceOnPodRestart", "baseDelaySeconds": 5, "maxDelaySeconds": 20}
     pattern = {"template": TEMPLATE, "restartPolicyConfig": config}

@@ -42,6 +42,7 @@ class Role:
     backoff: Backoff
     rolling: RollingUpdate
     needs: tuple[str, ...] = ()
+    min_ready_seconds: int = 0
     labels: Mapping[str, str] = field(default_factory=dict)
     annotations: Mapping[str, str] = field(default_factory=dict)
     ports: tuple[ServicePort, ...] = ()
@@ -163,6 +164,7 @@ def _role(role: WireRole, templates: Mapping[str, Templates], scaled: Mapping[st
         backoff=backoff,
         rolling=(strategy.rolling_update if strategy else None) or RollingUpdate(),
         needs=tuple(role.dependencies or ()),
+        min_ready_seconds=role.min_ready_seconds,
         labels=role.labels or {},
         annotations=role.annotations or {},
         ports=tuple(role.service_ports or ()),

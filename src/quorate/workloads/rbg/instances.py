@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 
-from quorate.api import labels
+from quorate.api import labels, timestamps
 from quorate.api.core import Pod
 
 REVISION = "quorate.dev/role-revision"  # annotation on pods and sets: hash of what pods are made from
@@ -45,8 +45,8 @@ def first(count: int) -> Indexes:
     return frozenset(range(count))
 
 
-def of_pods(pods: Iterable[Pod], size: int) -> Instances:
-    """`size` is for pods that do not say how large their group is."""
+def of_pods(pods: Iterable[Pod], size: int, ready_by: float | None = None) -> Instances:
+    """`size` is for pods that do not say how large their group is; `ready_by` when they had to be ready to count."""
     groups: dict[int, list[Pod]] = defaultdict(list)
     for pod in pods:
         index = pod.metadata.label(labels.LWS_GROUP_INDEX)
@@ -58,16 +58,28 @@ def of_pods(pods: Iterable[Pod], size: int) -> Instances:
     }
     return Instances(
         existing=frozenset(groups),
-        ready=frozenset([index for index, found in groups.items() if _is_ready(found, size)]),
+        ready=frozenset([index for index, found in groups.items() if _is_ready(found, size, ready_by)]),
         bound=frozenset([index for index, found in groups.items() if _is_bound(found)]),
         revisions=revisions,
     )
 
 
-def _is_ready(pods: list[Pod], size: int) -> bool:
+def _is_ready(pods: list[Pod], size: int, ready_by: float | None) -> bool:
     said = pods[0].metadata.annotation(labels.LWS_SIZE)
     needed = int(said) if said.isdecimal() else size
-    return len([pod for pod in pods if pod.is_ready and not pod.is_deleting]) >= needed
+    ready = [pod for pod in pods if pod.is_ready and not pod.is_deleting]
+    if ready_by is not None:
+        ready = [pod for pod in ready if _ready_since(pod) <= ready_by]
+    return len(ready) >= needed
+
+
+def _ready_since(pod: Pod) -> float:
+    condition = pod.condition("Ready")
+    return (
+        timestamps.epoch(condition.last_transition_time)
+        if condition and condition.last_transition_time
+        else 0.0
+    )
 
 
 def _is_bound(pods: list[Pod]) -> bool:

@@ -13,7 +13,7 @@ from quorate.api.rbgpolicy import CoordinatedPolicy, ScalingAdapter
 from quorate.rules.validity import Cause, Fault
 from quorate.workloads.rbg.adapters import scaled
 from quorate.workloads.rbg.composites import is_undecided, never_started, without_room
-from quorate.workloads.rbg.group import Group, read
+from quorate.workloads.rbg.group import Group, Role, read
 from quorate.workloads.rbg.instances import NOBODY, first, of_pods
 from quorate.workloads.rbg.names import workload_name
 from quorate.workloads.rbg.objects import is_ours
@@ -72,7 +72,7 @@ class View:
 def view_of(seen: Seen) -> View:
     group = read(seen.kind, seen.found, seen.policy, scaled(seen.adapters))
     taken = tuple(_taken(group, seen.sets))
-    held = {role.name: _held(group, seen, role.name, role.size) for role in group.roles}
+    held = {role.name: _held(group, seen, role) for role in group.roles}
     found = targets(group, held)
     what = {role.name: made(group, role) for role in group.roles}
     updates = {team.name: _update(group, found, team, held, what, seen) for team in found.teams}
@@ -102,10 +102,13 @@ def _update(
     return segment_update(team, group.by_name, held, revisions, never, waits=waits)
 
 
-def _held(group: Group, seen: Seen, role: str, size: int) -> Held:
-    name = workload_name(group.name, role)
+def _held(group: Group, seen: Seen, role: Role) -> Held:
+    name = workload_name(group.name, role.name)
     found, pods = seen.sets.get(name), seen.pods.get(name, ())
-    return Held(found.spec.replicas if found else None, of_pods(pods, size) if pods else NOBODY)
+    ready_by = seen.now - role.min_ready_seconds if role.min_ready_seconds else None
+    return Held(
+        found.spec.replicas if found else None, of_pods(pods, role.size, ready_by) if pods else NOBODY
+    )
 
 
 def _taken(group: Group, sets: Mapping[str, LeaderWorkerSet]) -> Iterator[Fault]:
