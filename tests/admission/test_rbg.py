@@ -2,8 +2,10 @@ import msgspec
 import pytest
 
 from quorate.admission.rbg import review
+from quorate.admission.surroundings import Surroundings
 from quorate.api.meta import Json
 from quorate.api.rbg import RoleBasedGroup
+from quorate.api.rbgpolicy import ScalingAdapter
 
 TEMPLATE: Json = {"spec": {"containers": [{"name": "a"}]}}
 
@@ -112,3 +114,20 @@ def test_rules_name_roles_that_exist_and_amounts_that_can_be() -> None:
         f'{at}[2].strategy.scheduling.gang.minReplicas.x: role "x" does not exist: the group has prefill',
         f"{at}[2].strategy.scheduling.gang.minReplicas.prefill: Invalid value: 0: {least}",
     ]
+
+
+def test_a_number_that_an_adapter_overrides_is_not_edited() -> None:
+    wire = {
+        "metadata": {"name": "llm-prefill"},
+        "spec": {"replicas": 4, "scaleTargetRef": {"name": "llm", "role": "prefill"}},
+    }
+    around = Surroundings(adapters={"llm-prefill": msgspec.convert(wire, ScalingAdapter)})
+    old = group([role(replicas=2)])
+    (error,) = review(group([role(replicas=3)]), old, around).errors
+    assert str(error) == (
+        'spec.roles[0].replicas: role "prefill" has 4 instances by RoleBasedGroupScalingAdapter llm-prefill: '
+        "scale that, or delete it"
+    )
+    for same in (2, 4):
+        assert not review(group([role(replicas=same)]), old, around).errors
+    assert not review(group([role(replicas=3)]), None, around).errors

@@ -4,9 +4,12 @@ from typing import Any
 
 import msgspec
 
+from quorate.admission.rbg import review
+from quorate.admission.surroundings import Surroundings
 from quorate.api import labels
 from quorate.api.lws import LEADER_WORKER_SET
-from quorate.api.rbg import Role, ServicePort
+from quorate.api.rbg import Role, RoleBasedGroup, ServicePort
+from quorate.api.rbgpolicy import ScalingAdapter
 from quorate.workloads.backoff import Backoff
 from quorate.workloads.lws.names import Place, pod_name
 from quorate.workloads.lws.rollout import Extent, GroupState, Pace, advance, ready_tail
@@ -131,9 +134,22 @@ def _rolled(given: Json) -> Json:
 
 
 def _edited(given: Json) -> Json:
-    """What an adapter says counts while it is there, so that the role may say what it likes."""
-    del given
-    return {"ok": True}
+    def group(replicas: int) -> RoleBasedGroup:
+        role = {"name": "r", "replicas": replicas, "template": {"spec": {"containers": [{"name": "c"}]}}}
+        return msgspec.convert({"metadata": {"name": "g"}, "spec": {"roles": [role]}}, RoleBasedGroup)
+
+    target = {"name": "g", "role": "r"}
+    wire = {
+        "metadata": {"name": "g-r"},
+        "spec": {"replicas": given["adapterReplicas"], "scaleTargetRef": target},
+    }
+    adapters = {"g-r": msgspec.convert(wire, ScalingAdapter)} if given["scalingAdapterEnabled"] else {}
+    found = review(group(given["newReplicas"]), group(given["oldReplicas"]), Surroundings(adapters=adapters))
+    return (
+        {"ok": not found.errors, "error": [str(one) for one in found.errors]}
+        if found.errors
+        else {"ok": True}
+    )
 
 
 def _tail(given: Json) -> Json:

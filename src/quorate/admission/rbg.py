@@ -1,13 +1,14 @@
 """What is wrong or doubtful about a RoleBasedGroup, in either of its API groups."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from quorate.admission.rollout import Amount, amount_faults, scaled
 from quorate.admission.surroundings import NOTHING_KNOWN, Surroundings
 from quorate.api.described import DNS_LABEL
 from quorate.api.labels import RBG_ENGINE
 from quorate.api.rbg import Role, RoleBasedGroup, RollingUpdate
+from quorate.api.rbgpolicy import ScalingAdapter
 from quorate.rules.roles import faults, patterns
 from quorate.rules.validity import Cause, Fault, Findings
 
@@ -17,9 +18,9 @@ _DNS_LABEL = re.compile(DNS_LABEL)
 def review(
     new: RoleBasedGroup, old: RoleBasedGroup | None = None, around: Surroundings = NOTHING_KNOWN
 ) -> Findings:
-    del old, around  # a group may change in every way, and stands alone
     roles = new.spec.roles or []
-    errors = (*_name_faults(new), *_rollouts(roles), *faults(new.spec))
+    edited = () if old is None else _edited(new, old, (around.adapters or {}).values())
+    errors = (*_name_faults(new), *_rollouts(roles), *faults(new.spec), *edited)
     return Findings(errors, tuple(_warnings(roles)))
 
 
@@ -55,6 +56,26 @@ def rollout_faults(field: str, rolling: RollingUpdate, replicas: int) -> Iterato
     if partition is not None and partition >= replicas:
         text = f"partition {partition} must be less than replicas {replicas}"
         yield Fault(f"{field}.partition", text, Cause.VALUE)
+
+
+def _edited(new: RoleBasedGroup, old: RoleBasedGroup, adapters: Iterable[ScalingAdapter]) -> Iterator[Fault]:
+    """What an adapter says counts, so a change of the role's own number would do nothing."""
+    meta, before = new.metadata, {role.name: role.replicas for role in old.spec.roles or ()}
+    said = {
+        one.spec.scale_target_ref.role: one
+        for one in adapters
+        if (one.metadata.namespace, one.spec.scale_target_ref.name) == (meta.namespace, meta.name)
+    }
+    for index, role in enumerate(new.spec.roles or ()):
+        adapter = said.get(role.name)
+        if adapter is None or adapter.spec.replicas in {None, role.replicas}:
+            continue
+        if role.replicas != before.get(role.name, role.replicas):
+            text = (
+                f'role "{role.name}" has {adapter.spec.replicas} instances by RoleBasedGroupScalingAdapter '
+                f"{adapter.metadata.name}: scale that, or delete it"
+            )
+            yield Fault(f"spec.roles[{index}].replicas", text, Cause.LIVE)
 
 
 def _warnings(roles: Sequence[Role]) -> Iterator[Fault]:

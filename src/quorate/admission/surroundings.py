@@ -8,6 +8,7 @@ from quorate.api.composite import CompositePodGroup
 from quorate.api.core import PriorityClass
 from quorate.api.podgroup import PodGroup
 from quorate.api.queue import Queue
+from quorate.api.rbgpolicy import ScalingAdapter
 from quorate.api.topology import Topology
 
 
@@ -19,6 +20,7 @@ class Surroundings(msgspec.Struct, frozen=True, kw_only=True):
     priority_classes: Mapping[str, PriorityClass] | None = None
     podgroups: Mapping[str, PodGroup] | None = None
     composites: Mapping[str, CompositePodGroup] | None = None
+    adapters: Mapping[str, ScalingAdapter] | None = None
 
 
 NOTHING_KNOWN = Surroundings()

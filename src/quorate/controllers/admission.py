@@ -17,6 +17,8 @@ from quorate.api.core import PRIORITY_CLASS, PriorityClass
 from quorate.api.meta import Kind, Object
 from quorate.api.podgroup import POD_GROUP, PodGroup
 from quorate.api.queue import QUEUE, Queue
+from quorate.api.rbg import SCALING_ADAPTER
+from quorate.api.rbgpolicy import ScalingAdapter
 from quorate.api.topology import TOPOLOGY, Topology
 from quorate.api.webhooks import MUTATE, NAME, VALIDATE
 from quorate.controllers.runtime import Step
@@ -83,6 +85,7 @@ class Judge:
             priority_classes=View(caches.of(Scope(kind=PRIORITY_CLASS), PriorityClass)),
             podgroups=View(caches.of(Scope(kind=POD_GROUP), PodGroup)),
             composites=View(caches.of(Scope(kind=COMPOSITE_POD_GROUP), CompositePodGroup, optional=True)),
+            adapters=View(caches.of(Scope(kind=SCALING_ADAPTER), ScalingAdapter, optional=True)),
         )
 
     def __call__(self, request: AdmissionRequest) -> Verdict:
