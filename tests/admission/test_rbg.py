@@ -88,6 +88,8 @@ def test_templates_are_found_by_name() -> None:
     assert errors(group(roles)) == [
         'spec.roles[0].templateRef: template "base" not found in spec.roleTemplates'
     ]
+    (error,) = errors(group([role()], roleTemplates=[{"name": "Base", "template": TEMPLATE}]))
+    assert error.startswith('spec.roleTemplates[0].name: "Base" is not a valid DNS label')
 
 
 def test_circles_and_doubles_are_named() -> None:

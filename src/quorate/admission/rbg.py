@@ -9,7 +9,7 @@ from quorate.api.described import DNS_LABEL
 from quorate.api.labels import RBG_ENGINE
 from quorate.api.rbg import Role, RoleBasedGroup, RollingUpdate
 from quorate.api.rbgpolicy import ScalingAdapter
-from quorate.rules.roles import faults, patterns
+from quorate.rules.roles import faults, not_a_label, patterns
 from quorate.rules.validity import Cause, Fault, Findings
 
 _DNS_LABEL = re.compile(DNS_LABEL)
@@ -27,8 +27,7 @@ def review(
 def _name_faults(new: RoleBasedGroup) -> Iterator[Fault]:
     name = new.metadata.name
     if len(name) > 63 or not _DNS_LABEL.fullmatch(name):
-        text = f'"{name}" is not a valid DNS label: use lower case letters, digits and "-", at most 63'
-        yield Fault("metadata.name", text, Cause.VALUE)
+        yield Fault("metadata.name", not_a_label(name), Cause.VALUE)
 
 
 def _rollouts(roles: Sequence[Role]) -> Iterator[Fault]:

@@ -3,16 +3,24 @@
 A group with such a fault is not touched: nothing is scaled, nothing rolled, nothing removed.
 """
 
+import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
+from quorate.api.described import DNS_LABEL
 from quorate.api.rbg import Role, RoleBasedGroupSpec, TemplateRef
 from quorate.api.rbgcoordination import MAX_INSTANCES, CoordinationRequirement, CoordinationStrategy
 from quorate.rules.coordination import conflicts
 from quorate.rules.dependencies import DependencyError, levels
 from quorate.rules.skew import SkewError, skew
 from quorate.rules.validity import Cause, Fault
+
+_DNS_LABEL = re.compile(DNS_LABEL)
+
+
+def not_a_label(name: str) -> str:
+    return f'"{name}" is not a valid DNS label: use lower case letters, digits and "-", at most 63'
 
 
 class _Roles(NamedTuple):
@@ -85,6 +93,8 @@ def _template_faults(spec: RoleBasedGroupSpec) -> Iterator[Fault]:
         field = f"spec.roleTemplates[{index}]"
         if counts[template.name] > 1:
             yield Fault(f"{field}.name", f'duplicate template name "{template.name}"', Cause.STRUCTURE)
+        if len(template.name) > 63 or not _DNS_LABEL.fullmatch(template.name):
+            yield Fault(f"{field}.name", not_a_label(template.name), Cause.VALUE)
         if not (template.template.get("spec") or {}).get("containers"):
             yield Fault(f"{field}.template", "a template needs at least one container", Cause.VALUE)
     for index, role in enumerate(spec.roles or ()):
