@@ -96,7 +96,7 @@ class RollingUpdate(Wire):
     partition: Annotated[IntOrPercent, described("Instances below it keep their revision.", default=0)] = 0
     max_unavailable: Annotated[IntOrPercent, described("Instances that may be unavailable.", default=1)] = 1
     max_surge: Annotated[IntOrPercent, described("Extra instances while rolling.", default=0)] = 0
-    paused: bool = False
+    paused: Annotated[bool, described("Instances keep their revision, also those of linked roles.")] = False
 
 
 class RoleRolloutStrategy(Wire):
@@ -144,13 +144,24 @@ class Role(Wire):
         str,
         described("Order of creation.", enum=["Parallel", "OrderedReady"], default="Parallel"),
     ] = "Parallel"
-    service_ports: list[ServicePort] | None = None
+    service_ports: Annotated[
+        list[ServicePort] | None, described("Ports of the role's Service, also listed in the discovery file.")
+    ] = None
     template: Annotated[Json | None, described("Pod template; short for a standalone pattern.")] = None
-    standalone_pattern: StandalonePattern | None = None
-    leader_worker_pattern: LeaderWorkerPattern | None = None
-    custom_components_pattern: CustomComponentsPattern | None = None
-    rollout_strategy: RoleRolloutStrategy | None = None
-    scaling_adapter: ScalingAdapterSwitch | None = None
+    standalone_pattern: Annotated[StandalonePattern | None, described("Instances of one pod.")] = None
+    leader_worker_pattern: Annotated[
+        LeaderWorkerPattern | None, described("Instances of a leader and its workers.")
+    ] = None
+    custom_components_pattern: Annotated[
+        CustomComponentsPattern | None, described("Not supported: read so that it can be refused by name.")
+    ] = None
+    rollout_strategy: Annotated[
+        RoleRolloutStrategy | None, described("How a new template reaches the instances.")
+    ] = None
+    scaling_adapter: Annotated[
+        ScalingAdapterSwitch | None,
+        described("Whether kubectl scale and autoscalers have an adapter for the role."),
+    ] = None
 
 
 class RoleTemplate(Wire):

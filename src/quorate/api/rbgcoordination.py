@@ -39,7 +39,9 @@ class SegmentPlacement(Wire):
             default="OrderedReady",
         ),
     ] = "OrderedReady"
-    topology_affinity: SegmentTopologyAffinity | None = None
+    topology_affinity: Annotated[
+        SegmentTopologyAffinity | None, described("Where the pods of a segment shall be.")
+    ] = None
 
 
 class CoordinatedRollingUpdate(Wire):
@@ -66,17 +68,27 @@ class GangMinimum(Wire):
 
 
 class CoordinatedScheduling(Wire):
-    gang: GangMinimum | None = None
+    gang: Annotated[
+        GangMinimum | None, described("Instances that start together, where no segments are placed.")
+    ] = None
 
 
 class CoordinationStrategy(Wire):
-    segment_placement: SegmentPlacement | None = None
-    rolling_update: CoordinatedRollingUpdate | None = None
-    scaling: CoordinatedScaling | None = None
-    scheduling: CoordinatedScheduling | None = None
+    segment_placement: Annotated[
+        SegmentPlacement | None, described("The roles grow, start and roll by whole segments.")
+    ] = None
+    rolling_update: Annotated[
+        CoordinatedRollingUpdate | None, described("How far updates of the roles may be apart.")
+    ] = None
+    scaling: Annotated[
+        CoordinatedScaling | None, described("How far the sizes of the roles may be apart.")
+    ] = None
+    scheduling: Annotated[CoordinatedScheduling | None, described("Which instances start together.")] = None
 
 
 class CoordinationRequirement(Wire):
-    name: str = ""
-    roles: list[str] | None = None
+    name: Annotated[str, described("Name of the rule, as the status shows it.")] = ""
+    roles: Annotated[
+        list[str] | None, described("Roles of the rule; none: all, or those that have a size.")
+    ] = None
     strategy: CoordinationStrategy = msgspec.field(default_factory=CoordinationStrategy)
