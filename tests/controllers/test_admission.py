@@ -76,6 +76,11 @@ def test_a_value_of_the_wrong_type_is_refused_and_not_a_crash() -> None:
     assert [one.field for one in verdict.errors] == ["spec.minMember"]
 
 
+def test_an_object_that_is_being_deleted_may_lose_its_finalizers_whatever_is_wrong_with_it() -> None:
+    meta = {"name": "g", "deletionTimestamp": "2026-01-01T00:00:00Z"}
+    assert judged(POD_GROUP, "UPDATE", object={"metadata": meta, "spec": {"minMember": "three"}}) == Verdict()
+
+
 def test_a_queue_with_children_may_not_go() -> None:
     verdict = judged(QUEUE, "DELETE", oldObject=queue("parent"))
     assert "it has child queues [child]" in verdict.errors[0].message

@@ -14,7 +14,7 @@ from quorate.admission.judges import judge_deletion, judge_of
 from quorate.admission.surroundings import Surroundings
 from quorate.api.composite import COMPOSITE_POD_GROUP, CompositePodGroup
 from quorate.api.core import PRIORITY_CLASS, PriorityClass
-from quorate.api.meta import Kind, Object
+from quorate.api.meta import Json, Kind, Object
 from quorate.api.podgroup import POD_GROUP, PodGroup
 from quorate.api.queue import QUEUE, Queue
 from quorate.api.rbg import SCALING_ADAPTER
@@ -101,9 +101,15 @@ class Judge:
             )
             return judge_deletion(kind, request.old_object or {}, self._around)
         judge = judge_of(f"{asked.group}/{asked.version}" if asked.group else asked.version, asked.kind)
-        if judge is None or request.object is None or request.sub_resource:
+        if judge is None or request.object is None or request.sub_resource or is_leaving(request.object):
             return Findings()
         return judge(request.object, request.old_object, self._around)
+
+
+def is_leaving(found: Json) -> bool:
+    """Who is being deleted only sheds finalizers: nothing about it may hold that up."""
+    metadata = found.get("metadata")
+    return isinstance(metadata, dict) and bool(metadata.get("deletionTimestamp"))
 
 
 def mutate(judge: Judge, request: AdmissionRequest) -> Verdict:
