@@ -180,3 +180,12 @@ def test_driver_and_executors_of_a_spark_application_are_one_gang() -> None:
     executor = pod("pi-exec-1", thing("v1", "Pod", "pi-driver", owner))
     gang = only_gang([driver, executor], owner, thing("v1", "Pod", "pi-driver", owner))
     assert (len(gang.members), gang.body["spec"]["minMember"]) == (2, 2)
+
+
+def test_the_pods_of_a_spark_application_without_an_operator_are_one_gang_with_a_valid_name() -> None:
+    said = {"spark-app-name": "pi", "spark-app-selector": "Spark_1"}
+    driver = pod("driver", labels=said)
+    executor = pod("executor", thing("v1", "Pod", "driver", labels=said), labels=said)
+    gang = only_gang([driver, executor], thing("v1", "Pod", "driver", labels=said))
+    assert len(gang.members) == 2
+    assert gang.name.startswith("spark-1-")

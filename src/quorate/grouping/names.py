@@ -10,11 +10,17 @@ LONGEST_OBJECT_NAME = 253
 LONGEST_LABEL = 63
 _HASH_LENGTH = 8
 _LABEL = re.compile(DNS_LABEL)
+_OBJECT = re.compile(r"[a-z0-9]([-a-z0-9.]*[a-z0-9])?")
 
 
 def short(name: str, longest: int = LONGEST_OBJECT_NAME) -> str:
     """The name itself, or its beginning and a hash of the whole where it is too long."""
     return name if len(name) <= longest else _hashed(name, name, longest)
+
+
+def object_name(label: str) -> str:
+    """A label value as the name of an object: it may hold capitals and underscores, which names may not."""
+    return label if _OBJECT.fullmatch(label) else group_name(label)
 
 
 def valid_names(wanted: Iterable[str]) -> Mapping[str, str]:

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 from quorate.api import labels
 from quorate.grouping.errors import MalformedError
+from quorate.grouping.names import object_name
 from quorate.grouping.numbers import whole
 from quorate.grouping.objects import Owner, owner_from_pod
 from quorate.grouping.subject import Shape, Subject, plain
@@ -38,7 +39,7 @@ def bare_pod(subject: Subject) -> Shape:
     """One gang per pod, except that Spark's driver and executors are one."""
     selector = subject.label(SPARK_SELECTOR)
     if subject.label(SPARK_APP) and selector:
-        return replace(plain(subject), name=selector)
+        return replace(plain(subject), name=object_name(selector))
     return plain(subject)
 
 
