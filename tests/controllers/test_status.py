@@ -1,11 +1,13 @@
 """The status controller's adapter: what makes which status dirty."""
 
 import asyncio
+import time
 from collections.abc import Awaitable, Callable
 
 import msgspec
 
-from quorate.api.core import PRIORITY_CLASS, PriorityClass
+from quorate.api import timestamps
+from quorate.api.core import POD, PRIORITY_CLASS, Pod, PriorityClass
 from quorate.api.podgroup import POD_GROUP, PodGroup
 from quorate.api.queue import QUEUE, Queue
 from quorate.controllers.granted import Granted
@@ -22,6 +24,7 @@ class Stage:
         self.granted = Granted()
         self.status = Status(caches, self.granted)
         self.queues = caches.of(Scope(kind=QUEUE), Queue)
+        self.pods = caches.of(Scope(kind=POD), Pod)
         self.groups = caches.of(Scope(kind=POD_GROUP), PodGroup)
         self.classes = caches.of(Scope(kind=PRIORITY_CLASS), PriorityClass)
 
@@ -49,6 +52,29 @@ def test_a_queue_shows_what_fairness_granted_it() -> None:
         stage.granted.say({"research": {"cpu": 1500, "memory": 4096 * 1000, "nvidia.com/gpu": 8000}})
         (change,) = await stage.written(Subject(QUEUE))
         assert change.status["fairShare"] == {"cpu": "1500m", "memory": "4Ki", "nvidia.com/gpu": "8"}
+
+    on_stage(check)
+
+
+def test_pods_are_told_after_a_moment_and_those_of_other_schedulers_never() -> None:
+    async def check(stage: Stage) -> None:
+        refused = {"type": "UnschedulableOnNodePool", "status": "True", "message": "no room"}
+
+        def gang(seconds_ago: float) -> PodGroup:
+            since = {**refused, "lastTransitionTime": timestamps.text(time.time() - seconds_ago)}
+            meta = {"name": "g", "namespace": "team"}
+            return msgspec.convert({"metadata": meta, "status": {"schedulingConditions": [since]}}, PodGroup)
+
+        for name, scheduler in (("ours", "quorate"), ("other", "default-scheduler")):
+            meta = {"name": name, "namespace": "team", "annotations": {"pod-group-name": "g"}}
+            stage.pods.put(msgspec.convert({"metadata": meta, "spec": {"schedulerName": scheduler}}, Pod))
+        subject = Subject(POD_GROUP, "team", "g")
+        stage.groups.put(gang(0))
+        assert [one.target.kind for one in await stage.written(subject)] == [POD_GROUP]
+        stage.groups.put(gang(60))
+        told = [one for one in await stage.written(subject) if one.target.kind is POD]
+        assert [one.target.name for one in told] == ["ours"]
+        assert told[0].status["conditions"][0]["message"] == "no room"
 
     on_stage(check)
 

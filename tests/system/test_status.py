@@ -66,10 +66,14 @@ def test_a_gang_waits_runs_breaks_and_is_given_up(shell: Kubectl) -> None:
     seen = eventually(lambda: row(shell), until=lambda seen: "2 of 3 pods exist" in seen["REASON"])
     assert (seen["GROUPS"], seen["PODS"], seen["PHASE"]) == ("0/1", "0/2", "Pending")
     assert conditions(shell, GANGS, "g")["Unschedulable"]["status"] == "True"
+    told = eventually(lambda: conditions(shell, "pod", "a").get("PodScheduled", {}))
+    assert (told["status"], told["reason"]) == ("False", "Unschedulable")
+    assert "2 of 3 pods exist" in told["message"]
     shell.apply(member("c", run_seconds=3600, start_seconds=2))
     assert phase(shell, "Starting")["PODS"] == "3/3"
     seen = phase(shell, "Running")
     assert (seen["GROUPS"], seen["PODS"], seen["REASON"]) == ("1/1", "3/3", "")
+    assert conditions(shell, "pod", "a")["PodScheduled"]["status"] == "True"
     shown = conditions(shell, GANGS, "g")
     assert "Unschedulable" not in shown
     assert (shown["Satisfied"]["status"], shown["Scheduled"]["status"]) == ("True", "True")

@@ -120,7 +120,7 @@ def scheduler(bench: Bench) -> list[Part]:
 
 
 def status(bench: Bench) -> list[Part]:
-    made = Status(bench.caches, bench.granted, bench.rush)
+    made = Status(bench.caches, bench.granted, bench.rush, scheduler_name=bench.settings.scheduler_name)
     return [Loop(made, Writer(bench.client, "quorate-status"), workers=8)]
 
 

@@ -128,6 +128,8 @@ class Scheduler:
         self._encoder.update(kind, old, new)
         if isinstance(old, PodGroup) and isinstance(new, PodGroup) and not is_news(old, new):
             return
+        if isinstance(old, Pod) and isinstance(new, Pod) and is_only_told(old, new):
+            return
         self._window.note()
         self.keys.add(CYCLE)
 
@@ -238,7 +240,7 @@ def decided(snapshot: Snapshot, policy: Policy) -> tuple[Plan, dict[str, dict[st
     return plan_of(cycle), granted(snapshot, cycle.shares)
 
 
-def is_news(old: PodGroup, new: PodGroup) -> bool:
+def is_news(old: Object, new: Object) -> bool:
     """Whether more changed than the status, which is written by ourselves."""
     before, after = old.metadata, new.metadata
     return (before.generation, before.labels, before.annotations, before.uid) != (
@@ -246,6 +248,18 @@ def is_news(old: PodGroup, new: PodGroup) -> bool:
         after.labels,
         after.annotations,
         after.uid,
+    )
+
+
+def is_only_told(old: Pod, new: Pod) -> bool:
+    """Whether only what the pod shows of itself changed: conditions say nothing about where it may go."""
+    conditions = new.status.conditions
+    return (
+        old.status.conditions != conditions
+        and msgspec.structs.replace(old.status, conditions=conditions) == new.status
+        and old.metadata.deletion_timestamp == new.metadata.deletion_timestamp
+        and old.spec == new.spec
+        and not is_news(old, new)
     )
 
 

@@ -5,7 +5,7 @@ starts with a thousand pods is written a few times, not a thousand. All of it wa
 """
 
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from functools import partial
 from typing import NamedTuple
 
@@ -15,21 +15,26 @@ from quorate.api.core import POD, PRIORITY_CLASS, Pod, PriorityClass
 from quorate.api.meta import Kind
 from quorate.api.podgroup import POD_GROUP, POD_GROUP_KINDS, PodGroup
 from quorate.api.queue import QUEUE, Queue
+from quorate.api.timestamps import epoch
 from quorate.controllers.granted import Granted
 from quorate.controllers.runtime import Step
 from quorate.kube.caches import Caches
 from quorate.kube.keys import Keys
 from quorate.kube.resources import Scope
 from quorate.kube.rush import Rush
-from quorate.plan import Plan
+from quorate.plan import Plan, SetStatus
 from quorate.status import composite
 from quorate.status.phase import stale_at
 from quorate.status.podgroup import change
+from quorate.status.podmarks import marks
 from quorate.status.queue import changes
 
 GANG_SECONDS = 0.1
 QUEUES_SECONDS = 0.5
 COMPOSITE_SECONDS = 0.2
+# a refusal that is over by then is no news for pods; what they were told is reworded at most so often
+PATIENCE_SECONDS = 2.0
+REWORD_SECONDS = 30.0
 
 
 class Subject(NamedTuple):
@@ -43,9 +48,18 @@ class Subject(NamedTuple):
 class Status:
     name = "status"
 
-    def __init__(self, caches: Caches, granted: Granted | None = None, rush: Rush | None = None) -> None:
+    def __init__(
+        self,
+        caches: Caches,
+        granted: Granted | None = None,
+        rush: Rush | None = None,
+        *,
+        scheduler_name: str = "quorate",
+    ) -> None:
         self.keys: Keys[Subject] = Keys(self.name)
+        self._scheduler = scheduler_name
         self._rush = rush or Rush()
+        self._reworded: dict[Subject, float] = {}
         self._granted = granted or Granted()
         self._granted.on_change(lambda: self.keys.add_after(Subject(QUEUE), QUEUES_SECONDS))
         self._pods = caches.of(Scope(kind=POD), Pod)
@@ -76,16 +90,34 @@ class Status:
             return self._composite(key)
         podgroup = self._groups[key.kind].get(key.namespace, key.name)
         if podgroup is None:
+            self._reworded.pop(key, None)
             return Step()
         classes = {found.metadata.name: found for found in self._classes}
         pods = self._by_gang[f"{key.namespace}/{key.name}"]
         now = time.time()
         shown = change(key.kind, podgroup, pods, classes, now)
+        told, wait = self._marks(key, podgroup, pods, now)
         due = stale_at(podgroup)  # by then only time has passed
-        return Step(
-            Plan(changes=(shown,) if shown else ()),
-            again_seconds=due - now if due is not None and due > now else None,
+        waits = [seconds for seconds in (wait, due - now if due is not None else 0) if seconds > 0]
+        wanted = [*([shown] if shown else []), *told]
+        return Step(Plan(changes=tuple(wanted)), again_seconds=min(waits, default=None))
+
+    def _marks(
+        self, key: Subject, podgroup: PodGroup, pods: Sequence[Pod], now: float
+    ) -> tuple[list[SetStatus], float]:
+        """What pods that wait are told now, and in how many seconds there may be more to tell; 0 is never."""
+        found = list(
+            marks(podgroup, [pod for pod in pods if pod.spec.scheduler_name == self._scheduler], now)
         )
+        if not found:
+            return [], 0
+        if (patience := refused_at(podgroup) + PATIENCE_SECONDS - now) > 0:
+            return [], patience
+        rest = self._reworded.get(key, 0) + REWORD_SECONDS - now
+        if rest > 0:
+            return [mark.change for mark in found if mark.is_first], rest
+        self._reworded[key] = now
+        return [mark.change for mark in found], 0
 
     def _composite(self, key: Subject) -> Step:
         found = self._composites.get(key.namespace, key.name)
@@ -126,6 +158,12 @@ class Status:
                 self._look_at_composite(name)
         if new is not None:
             self.keys.add_after(Subject(kind, new.metadata.namespace, new.metadata.name), GANG_SECONDS)
+
+
+def refused_at(podgroup: PodGroup) -> float:
+    """Since when the gang shows why it waits; 0 where it shows nothing."""
+    shown = podgroup.status.scheduling_conditions or ()
+    return max((epoch(one.last_transition_time) for one in shown if one.last_transition_time), default=0.0)
 
 
 def gang_of(pod: Pod) -> Iterable[str]:
