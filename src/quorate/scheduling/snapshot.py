@@ -195,7 +195,6 @@ class Gangs:
     preemption_delay: Floats  # seconds, 0 = none
     composite: Ints  # row of `composites`, NONE
     is_held_back: Bools  # schedulingBackoff: refused before, waits for a change
-    marks_pods: Bools  # markUnschedulable
 
 
 @dataclass(frozen=True, eq=False)

@@ -131,8 +131,8 @@ def _gangs(parts: Parts, composites: Mapping[Key, int]) -> Gangs:
     gangs, is_leaf = parts.gangs, parts.queues.is_leaf.tolist()
     rows = {name: row for row, name in enumerate(parts.queues.names) if is_leaf[row]}
     names = tuple(name or DEFAULT for name in gangs.queues)
-    flags, times = gangs.whole[:4].astype(np.int64), gangs.whole[4:]
-    priority, preemptibility, is_held_back, marks_pods = flags
+    flags, times = gangs.whole[:3].astype(np.int64), gangs.whole[3:]
+    priority, preemptibility, is_held_back = flags
     created, last_start, last_evicted, stale_since, grace, delay = times
     return Gangs(
         refs=tuple(gangs.refs),
@@ -149,7 +149,6 @@ def _gangs(parts: Parts, composites: Mapping[Key, int]) -> Gangs:
         preemption_delay=delay,
         composite=_above(gangs, composites),
         is_held_back=is_held_back.astype(np.bool_),
-        marks_pods=marks_pods.astype(np.bool_),
     )
 
 

@@ -93,7 +93,6 @@ WHOLE_COLUMNS = (
     "priority",
     "preemptibility",
     "is_held_back",
-    "marks_pods",
     "created",
     "last_start",
     "last_evicted",
@@ -114,7 +113,6 @@ def frame_of(
     priority = rules.priority_of(podgroup.spec.priority_class_name, classes)
     if priority.warning:
         problems.append(Problem(about, "UnknownPriorityClass", priority.warning))
-    marks_pods = podgroup.spec.mark_unschedulable is not False
     table = _group_rows(tree, rows, _constraints(podgroup, tree, topologies, about, problems))
     times = _times(podgroup, about, problems)
     return Frame(
@@ -125,7 +123,7 @@ def frame_of(
         table=table,
         queue=podgroup.spec.queue or podgroup.metadata.label(labels.QUEUE),
         priority=priority.value,
-        whole=(_is_held_back(podgroup), marks_pods, *times),
+        whole=(_is_held_back(podgroup), *times),
         composite=_composite(podgroup),
         problems=tuple(problems),
     )
