@@ -162,24 +162,30 @@ def body(groups: int, size: int) -> Json:
 
 
 async def measured(connection: Connection, options: argparse.Namespace) -> list[Phase]:
-    stop, ready = asyncio.Event(), asyncio.Event()
+    """Phases while the caches and the controllers run; what ends one of these early ends the measurement."""
+    ready = asyncio.Event()
     made: list[Timed] = []
+    found: list[Phase] = []
 
     def timed(bench: app.Bench) -> list[app.Part]:
         made.append(Timed(bench.caches, scheduler_name=bench.settings.scheduler_name))
         made[0].passes, made[0].writes = [], Counter()
         return [Loop(made[0], Writer(bench.client, "quorate-lws"), workers=8)]
 
+    async def measure(caches: Caches, bench: Bench) -> None:
+        await asyncio.gather(caches.synced(), ready.wait())
+        bench.timed = made[0]
+        found.extend(await bench.phases())
+
     app.CONTROLLERS["lws"] = timed
     async with Client(connection) as client:
         caches = Caches(client)
         bench = Bench(caches, Writer(client, "bench"), options)
-        async with app.background(caches.run(), app.run(connection, app.Settings(), stop, ready=ready.set)):
-            await asyncio.gather(caches.synced(), ready.wait())
-            bench.timed = made[0]
-            found = await bench.phases()
-            stop.set()
-            return found
+        working = app.run(connection, app.Settings(), asyncio.Event(), ready=ready.set)
+        async with app.background(caches.run(), working, measure(caches, bench)) as tasks:
+            await app.first_of(*tasks)
+    assert found, "the controllers ended early"
+    return found
 
 
 def main() -> None:
