@@ -32,5 +32,17 @@ def test_condition_that_ends_keeps_its_reason_and_one_that_never_held_is_absent(
     assert list(changed(after, after)) == []
 
 
+def test_groups_that_are_not_ready_are_named_while_there_are_any() -> None:
+    short = WHOLE._replace(ready=1, fit=1, unready="1")
+    before = conditions_of(short, "", None, 1, "2026-11-19T02:00:00Z")
+    assert [one.message for one in before] == ["Replicas are progressing, not ready: 1"]
+    (progressing, _) = conditions_of(WHOLE, "", before, 1, "2026-11-19T03:00:00Z")
+    assert progressing.message == "Replicas are progressing"
+    many = ",".join(str(2 * index) for index in range(100))
+    (long,) = conditions_of(short._replace(unready=many), "", None, 1, "2026-11-19T02:00:00Z")
+    assert long.message.endswith("...")
+    assert len(long.message) < 140
+
+
 def test_trouble_is_shown_beside_whatever_else_holds() -> None:
     assert true(WHOLE, "group 1 waits") == ["Available", "Degraded"]

@@ -17,11 +17,16 @@ from quorate.api.meta import Condition
 from quorate.rules.conditions import find, transitioned
 
 AVAILABLE, PROGRESSING, UPDATING, DEGRADED = "Available", "Progressing", "UpdateInProgress", "Degraded"
+_LONGEST = 80  # characters of a list of groups in a message
+_NAMING = ", not ready: "
 _EXCLUDED = {AVAILABLE: {PROGRESSING, UPDATING}, PROGRESSING: {AVAILABLE}, UPDATING: {AVAILABLE}}
 
 
 class Counts(NamedTuple):
-    """Wanted groups; `held` are kept at an earlier revision by the partition, `old` are not yet updated."""
+    """Wanted groups; `held` are kept at an earlier revision by the partition, `old` are not yet updated.
+
+    `unready` names those that are not ready, as `0,2-4`.
+    """
 
     wanted: int
     existing: int
@@ -30,6 +35,7 @@ class Counts(NamedTuple):
     held: int
     old: int
     fit: int
+    unready: str = ""
 
 
 def excludes(one: str, other: str) -> bool:
@@ -53,7 +59,7 @@ def _put(kind: str, held: Condition | None, old: Condition | None, generation: i
         type=kind,
         status="True" if held else "False",
         reason=source.reason,
-        message=source.message,
+        message=source.message if held else source.message.partition(_NAMING)[0],
         observed_generation=generation,
     )
 
@@ -72,7 +78,8 @@ def _holding(counts: Counts, trouble: str) -> Iterator[Condition]:
 def _progress(counts: Counts) -> str:
     if counts.held and counts.ready == counts.wanted and not counts.old:
         return f"groups kept at an earlier revision by the partition: {counts.held}"
-    return "Replicas are progressing"
+    named = counts.unready if len(counts.unready) <= _LONGEST else f"{counts.unready[:_LONGEST]}..."
+    return f"Replicas are progressing{_NAMING}{named}" if named else "Replicas are progressing"
 
 
 def changed(previous: list[Condition] | None, wanted: Sequence[Condition]) -> Iterator[Condition]:

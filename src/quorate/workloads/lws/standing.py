@@ -9,6 +9,7 @@ from quorate.plan import Change
 from quorate.rules.statuschange import status_change
 from quorate.workloads.lws import restart
 from quorate.workloads.lws.conditions import DEGRADED, Counts, changed, conditions_of
+from quorate.workloads.lws.scaling import written
 from quorate.workloads.lws.tending import Tended
 from quorate.workloads.lws.view import View
 
@@ -54,14 +55,16 @@ def _counts(view: View) -> Counts:
     updated = [group for group in wanted if group.revision == newest and len(group.pods) == group.size]
     below = set(view.line.wanted[: view.pace.partition])
     other = [group.index in below for group in wanted if group.revision != newest]
+    ready = {group.index for group in wanted if group.is_ready}
     return Counts(
         wanted=view.pace.replicas,
         existing=len(wanted),
-        ready=sum(group.is_ready for group in wanted),
+        ready=len(ready),
         updated=len(updated),
         held=sum(other),
         old=len(other) - sum(other),
         fit=sum(group.is_ready for group in updated),
+        unready=written([index for index in view.line.wanted if index not in ready]),
     )
 
 
