@@ -19,11 +19,20 @@ class SegmentTopologyAffinity(Part, frozen=True):
         str,
         described(
             "How strictly a segment keeps to one domain.",
-            enum=["PreferSegmentAffinity", "RequireSegmentAffinity", "BestEffort"],
+            enum=["PreferSegmentAffinity", "RequireSegmentAffinity", "BestEffort", "Prefer", "Require"],
             default="PreferSegmentAffinity",
         ),
     ] = "PreferSegmentAffinity"
     spread_segments: Annotated[bool, described("Put segments into different domains where possible.")] = False
+
+    @property
+    def is_required(self) -> bool:
+        return self.strategy in {"RequireSegmentAffinity", "Require"}
+
+    @property
+    def is_best_effort(self) -> bool:
+        """Each instance for itself: its segment may be anywhere."""
+        return self.strategy == "BestEffort"
 
 
 class SegmentPlacement(Wire):

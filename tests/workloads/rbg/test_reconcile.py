@@ -275,6 +275,8 @@ def test_the_whole_group_goes_back_to_a_revision_and_keeps_its_numbers() -> None
     [
         ("RequireSegmentAffinity", "requiredTopologyLevel"),
         ("PreferSegmentAffinity", "preferredTopologyLevel"),
+        ("Require", "requiredTopologyLevel"),
+        ("Prefer", "preferredTopologyLevel"),
     ],
 )
 def test_a_segment_keeps_to_a_domain_as_strictly_as_asked(strategy: str, field: str) -> None:

@@ -27,7 +27,6 @@ from quorate.workloads.segmentrollout import SegmentUpdate
 STARTED = "quorate.dev/started"
 HELD = "quorate.dev/held"
 PATIENCE_SECONDS = 10
-REQUIRE, PREFER, BEST_EFFORT = "RequireSegmentAffinity", "PreferSegmentAffinity", "BestEffort"
 
 Found = Mapping[str, CompositePodGroup]
 Notes = tuple[tuple[str, str], ...]  # annotations
@@ -171,8 +170,8 @@ def _is_seated(segment: Segment, held: Mapping[str, Held]) -> bool:
 def _composite(owner: Owner, name: str, index: int, minimum: int, terms: Terms, notes: Notes) -> Apply:
     affinity, spread = terms
     spec: dict[str, object] = {"minGroupCount": minimum}
-    if affinity is not None and affinity.strategy != BEST_EFFORT:
-        level = "requiredTopologyLevel" if affinity.strategy == REQUIRE else "preferredTopologyLevel"
+    if affinity is not None and not affinity.is_best_effort:
+        level = "requiredTopologyLevel" if affinity.is_required else "preferredTopologyLevel"
         spec["topologyConstraint"] = {level: affinity.topology_key}
     if affinity is not None and affinity.spread_segments:
         spec["spread"] = spread

@@ -51,8 +51,8 @@ def reconcile(seen: Seen) -> Plan:
         ),
         *adapters.statuses(view.group, _existing(view), seen.adapters, timestamps.text(seen.now)),
         *recorded,
-        *events.of_progress(view, old, new),
         *_status(seen, new),
+        *events.of_progress(view, old, new),
     ]
     return Plan(changes=tuple(changes))
 

@@ -10,7 +10,7 @@ from quorate.api import labels
 from quorate.api.lws import LEADER_WORKER_SET, LeaderWorkerSet
 from quorate.api.meta import Json
 from quorate.plan import Apply
-from quorate.workloads.rbg.composites import BEST_EFFORT, affinity_of, beginning_in
+from quorate.workloads.rbg.composites import affinity_of, beginning_in
 from quorate.workloads.rbg.discovery import with_discovery
 from quorate.workloads.rbg.group import Group, Role
 from quorate.workloads.rbg.instances import REVISION
@@ -93,7 +93,7 @@ def _membership(group: Group, role: Role, linked: Sequence[Team]) -> dict[str, s
     team = next((team for team in linked if role.name in team.sizes), None)
     if team is not None:
         affinity = affinity_of(group, team)
-        alone = affinity is not None and affinity.strategy == BEST_EFFORT
+        alone = affinity is not None and affinity.is_best_effort
         return {
             labels.SEGMENTS_OF: beginning_in(group, linked, team),
             labels.SEGMENT_INSTANCES: str(team.sizes[role.name]),
