@@ -112,6 +112,43 @@ def test_objects_are_pruned_and_checked_by_schema_and_rules() -> None:
     defined(test)
 
 
+def test_a_version_without_defaults_stores_those_of_the_storage_version() -> None:
+    plain: Json = {"openAPIV3Schema": {"type": "object", "x-kubernetes-preserve-unknown-fields": True}}
+
+    async def test(api: ApiServer) -> None:
+        older = api.resource("example.com", "v1beta1", "widgets")
+        made = await api.create(
+            older, "default", {**widget("w", size=2), "apiVersion": "example.com/v1beta1"}
+        )
+        assert made["spec"] == {"size": 2, "replicas": 3}
+
+    defined(test, version("v1", storage=True), {**version("v1beta1"), "schema": plain})
+
+
+def test_a_deprecated_version_warns_and_names_the_newest_that_is_not() -> None:
+    async def test(api: ApiServer) -> None:
+        warnings = [api.resource("example.com", v, "widgets").warning for v in ("v1", "v1beta1", "v1alpha1")]
+        assert warnings == ["", "example.com/v1beta1 Widget is deprecated; use example.com/v2 Widget", "old"]
+
+    beta = {**version("v1beta1"), "deprecated": True}
+    alpha = {**version("v1alpha1"), "deprecated": True, "deprecationWarning": "old"}
+    defined(test, version("v1", storage=True), version("v2"), beta, alpha)
+
+
+def test_a_definition_that_serves_no_version_any_more_can_go_with_its_objects() -> None:
+    async def test(api: ApiServer) -> None:
+        await api.create(api.resource("example.com", "v1", "widgets"), "default", widget("w", size=2))
+        target = Target(api.resource(*CRD), "", "widgets.example.com")
+        unserved = definition("Widget", version("v1", storage=True, served=False))
+        await api.patch(target, Patch(MERGE, {"spec": {"versions": unserved["spec"]["versions"]}}))
+        await api.delete(target)
+        await asyncio.sleep(0)
+        assert api.store.get(target.key) is None
+        assert api.store.count("example.com", "widgets") == 0
+
+    defined(test)
+
+
 def test_all_served_versions_show_the_same_object() -> None:
     async def test(api: ApiServer) -> None:
         first, second = (api.resource("example.com", v, "widgets") for v in ("v1", "v2"))

@@ -90,9 +90,13 @@ async def read(request: web.BaseRequest) -> bytes:
 def reply(obj: Json, options: Options | None = None, *, status: int = 200) -> web.Response:
     response = raw_reply(_encode(obj), status)
     for warning in options.warnings if options is not None else ():
-        text = warning.replace("\\", "\\\\").replace('"', '\\"')
-        response.headers.add("Warning", f'299 - "{text}"')
+        warn(response, warning)
     return response
+
+
+def warn(response: web.StreamResponse, warning: str) -> None:
+    text = warning.replace("\\", "\\\\").replace('"', '\\"')
+    response.headers.add("Warning", f'299 - "{text}"')
 
 
 def raw_reply(data: bytes, status: int = 200, *, media_type: str = negotiation.JSON) -> web.Response:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from quorate.api.meta import Json
 from quorate.embedded import deletion
 from quorate.embedded.definitionrules import GROUP, PLURAL
+from quorate.embedded.discovery import version_priority
 from quorate.embedded.options import DeleteOptions
 from quorate.embedded.registry import Resource, Subresource
 from quorate.embedded.store import Event, Key
@@ -71,7 +72,7 @@ class Definitions:
 
     async def clean_up(self, definition: Json) -> None:
         """Delete the objects of a definition that is being deleted, then let it go."""
-        resource = next(iter(_resources(definition)), None)
+        resource = next(iter(_resources(definition, served_only=False)), None)
         if resource is not None:
             for obj in self._server.store.list(resource.group, resource.plural):
                 metadata = obj["metadata"]
@@ -137,13 +138,13 @@ class Definitions:
         await self._server.durable()
 
 
-def _resources(definition: Json) -> list[Resource]:
-    """The served versions of a definition whose names are accepted."""
+def _resources(definition: Json, *, served_only: bool = True) -> list[Resource]:
+    """The versions of a definition whose names are accepted."""
     spec, status = definition["spec"], definition.get("status") or {}
     states = {condition["type"]: condition["status"] for condition in status.get("conditions") or ()}
     if states.get("Established") != "True":
         return []
-    storage = next(version["name"] for version in spec["versions"] if version["storage"])
+    storage = next(version for version in spec["versions"] if version["storage"])
     names = status["acceptedNames"]
     return [
         Resource(
@@ -157,14 +158,31 @@ def _resources(definition: Json) -> list[Resource]:
             short_names=tuple(names.get("shortNames") or ()),
             categories=tuple(names.get("categories") or ()),
             subresources=_subresources(spec["group"], version, names["kind"]),
-            storage_version=storage,
+            storage_version=storage["name"],
             schema=version["schema"]["openAPIV3Schema"],
             definition=version,
+            storage_schema=storage["schema"]["openAPIV3Schema"],
             list_kind=names.get("listKind", ""),
+            warning=_deprecation(spec, version) if version.get("deprecated") else "",
         )
         for version in spec["versions"]
-        if version["served"]
+        if version["served"] or not served_only
     ]
+
+
+def _deprecation(spec: Json, version: Json) -> str:
+    """The definition's own words, or the newest version to take instead."""
+    if version.get("deprecationWarning") is not None:
+        return str(version["deprecationWarning"])
+    group, kind = spec["group"], spec["names"]["kind"]
+    rank = version_priority(version["name"])
+    newer = [
+        other["name"]
+        for other in spec["versions"]
+        if other["served"] and not other.get("deprecated") and version_priority(other["name"]) < rank
+    ]
+    text = f"{group}/{version['name']} {kind} is deprecated"
+    return f"{text}; use {group}/{min(newer, key=version_priority)} {kind}" if newer else text
 
 
 def _subresources(group: str, version: Json, kind: str) -> tuple[Subresource, ...]:

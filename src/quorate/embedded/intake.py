@@ -75,6 +75,8 @@ def read(resource: Resource, tree: Json, options: Options) -> Json:
     try:
         if resource.schema is not None:
             obj, complaints = customkind.complete(resource.schema, tree)
+            if resource.storage_schema is not None and resource.version != resource.storage_version:
+                obj, _ = customkind.complete(resource.storage_schema, obj)
         else:
             obj, complaints = typed.decode(shape_of(resource), tree)
     except typed.WrongTypeError as error:

@@ -43,7 +43,9 @@ def selection(query: Query, resource: Resource) -> Selection:
     if not labels and not fields:
         return Selection()
     known = selectable_fields(resource.group, resource.plural, resource.definition)
-    return Selection(parse_labels(labels), parse_fields(fields, known))
+    return Selection(
+        parse_labels(labels), parse_fields(fields, known, is_custom=resource.definition is not None)
+    )
 
 
 def list_options(query: Query, resource: Resource) -> ListOptions:

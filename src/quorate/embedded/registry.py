@@ -52,7 +52,11 @@ class Resource:
     schema: Json | None = field(default=None, repr=False)
     # A custom kind's entry of spec.versions: subresources, additionalPrinterColumns, selectableFields.
     definition: Json | None = field(default=None, repr=False)
+    # The schema of the storage version, whose defaults every stored object has.
+    storage_schema: Json | None = field(default=None, repr=False)
     list_kind: str = ""
+    # What every answer warns of, such as that the version is deprecated.
+    warning: str = ""
 
     @property
     def api_version(self) -> str:

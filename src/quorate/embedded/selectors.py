@@ -110,7 +110,8 @@ def selectable_fields(group: str, plural: str, definition: Json | None) -> froze
     return _COMMON | _FIELDS.get((group, plural), frozenset()) | own
 
 
-def parse_fields(text: str, known: frozenset[str]) -> tuple[FieldTerm, ...]:
+def parse_fields(text: str, known: frozenset[str], *, is_custom: bool = False) -> tuple[FieldTerm, ...]:
+    is_plain = known == _COMMON and not is_custom
     terms: list[FieldTerm] = []
     for part in re.split(r"(?<!\\),", text):
         if not part:
@@ -120,8 +121,7 @@ def parse_fields(text: str, known: frozenset[str]) -> tuple[FieldTerm, ...]:
             raise bad_request(f"invalid selector: '{text}'; can't understand '{part}'")
         name, operator, value = match.groups()
         if name not in known:
-            plain = known == _COMMON
-            raise bad_request(_PLAIN.format(name) if plain else f"field label not supported: {name}")
+            raise bad_request(_PLAIN.format(name) if is_plain else f"field label not supported: {name}")
         terms.append(FieldTerm(tuple(name.split(".")), re.sub(r"\\(.)", r"\1", value), operator != "!="))
     return tuple(terms)
 

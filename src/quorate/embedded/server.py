@@ -12,7 +12,7 @@ from aiohttp import web
 
 from quorate.embedded import errors, nonresource, query, requestpath
 from quorate.embedded.apiserver import ApiServer
-from quorate.embedded.call import Call, refusal
+from quorate.embedded.call import Call, refusal, warn
 from quorate.embedded.errors import ApiError
 from quorate.embedded.impersonation import impersonated
 from quorate.embedded.options import SYSTEM, User
@@ -92,7 +92,10 @@ class HttpServer:
         if verb == "watch":
             return await serve(api, call)
         async with asyncio.timeout(_LONGEST_REQUEST_SECONDS):
-            return await serve(api, call)
+            response = await serve(api, call)
+        if resource.warning:
+            warn(response, resource.warning)
+        return response
 
     def _user(self, request: web.BaseRequest) -> User:
         authenticator = self.api.authenticator
