@@ -32,6 +32,7 @@ DUMPS = (
 )
 UID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
 AGE = re.compile(r"\d+(ms|s)")
+WRITER = ("operation", "manager", "subresource")
 EMPTY: tuple[Any, ...] = (None, "")
 
 
@@ -58,6 +59,9 @@ def _normal(key: str, value: Any, generated: str) -> Any:
         prefix = str(value.get("generateName", ""))
         return {name: _normal(name, each, prefix) for name, each in value.items()}
     if isinstance(value, list):
+        if key == "managedFields":
+            # In the order of their times, which depends on where a second ends.
+            value = sorted(value, key=lambda entry: str([entry.get(part) for part in WRITER]))
         return [_normal(key, each, "") for each in value]
     if key in BY_KEY and value not in EMPTY:
         return BY_KEY[key]

@@ -88,7 +88,7 @@ CRD: Json = {
         "group": GROUP,
         "scope": "Namespaced",
         "names": {"plural": "things", "singular": "thing", "kind": "Thing", "listKind": "ThingList"},
-        "versions": [VERSION, {**VERSION, "name": "v1beta1", "storage": False}],
+        "versions": [VERSION, {**VERSION, "name": "v1beta1", "storage": False, "deprecated": True}],
     },
 }
 
@@ -186,5 +186,6 @@ SCENARIOS = (
             versions=[{**VERSION, "schema": {"openAPIV3Schema": {"type": "object", "properties": {"a": {}}}}}]
         ),
         broken(versions=[UNTYPED]),
+        broken(versions=[{**VERSION, "additionalPrinterColumns": [{"type": "text", "jsonPath": "a"}]}]),
     ),
 )

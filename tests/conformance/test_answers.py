@@ -29,6 +29,12 @@ def test_what_differs_from_run_to_run_is_replaced() -> None:
     }
 
 
+def test_entries_of_managed_fields_have_no_order() -> None:
+    entries = [{"manager": name, "operation": "Apply"} for name in ("b", "a")]
+    there, back = ({"managedFields": order} for order in (entries, entries[::-1]))
+    assert normal(Answer(200, there)) == normal(Answer(200, back))
+
+
 def test_differences_name_the_leaves() -> None:
     left, right = {"a": [1, {"b": True}], "c": "x"}, {"a": [1, {"b": 1}], "d": "y"}
     assert list(differences(left, right)) == [

@@ -112,6 +112,29 @@ def test_objects_are_pruned_and_checked_by_schema_and_rules() -> None:
     defined(test)
 
 
+@pytest.mark.parametrize(
+    ("column", "message"),
+    [
+        ({"type": "string", "jsonPath": ".a"}, "name: Required value"),
+        ({"name": "A", "jsonPath": ".a"}, "type: Required value: must be one of boolean,date,"),
+        ({"name": "A", "type": "text", "jsonPath": ".a"}, 'type: Invalid value: "text": must be one of'),
+        ({"name": "A", "type": "string", "format": "x", "jsonPath": ".a"}, 'format: Invalid value: "x"'),
+        ({"name": "A", "type": "string"}, "JSONPath: Required value"),
+        ({"name": "A", "type": "string", "jsonPath": "a"}, "must be a simple json path starting with ."),
+    ],
+)
+def test_a_column_that_cannot_be_printed_is_refused(column: Json, message: str) -> None:
+    async def run() -> None:
+        api = await api_server()
+        columns = {**version("v1", storage=True), "additionalPrinterColumns": [column]}
+        with pytest.raises(ApiError) as refused:
+            await api.create(api.resource(*CRD), "", definition("Widget", columns))
+        assert "spec.additionalPrinterColumns[0]." in str(refused.value)
+        assert message in str(refused.value)
+
+    asyncio.run(run())
+
+
 def test_a_version_without_defaults_stores_those_of_the_storage_version() -> None:
     plain: Json = {"openAPIV3Schema": {"type": "object", "x-kubernetes-preserve-unknown-fields": True}}
 

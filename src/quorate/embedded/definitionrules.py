@@ -7,6 +7,8 @@ from quorate.embedded.validation import names
 
 GROUP, PLURAL = "apiextensions.k8s.io", "customresourcedefinitions"
 _SCOPES = ("Cluster", "Namespaced")
+_COLUMN_TYPES = "must be one of boolean,date,integer,number,string"
+_COLUMN_FORMATS = "must be one of byte,date,date-time,double,float,int32,int64,password"
 _MIXED_CASE = "may have mixed case, but should otherwise match: "
 
 
@@ -78,6 +80,7 @@ def _check_versions(spec: Json) -> list[Cause]:
             )
             found += customkind.schema_problems(schema, where)
         found += _check_scale(version, f"{path}.subresources.scale")
+        found += _check_columns(version, path if len(versions) > 1 else "spec")
     if len({version["name"] for version in versions}) != len(versions):
         found.append(causes.invalid("spec.versions", versions, "must contain unique version names"))
     if sum(1 for version in versions if version.get("storage")) != 1:
@@ -106,6 +109,28 @@ def _check_scale(version: Json, path: str) -> list[Cause]:
     if selector and not selector.startswith((".status.", ".spec.")):
         why = "should be a json path under either .spec or .status"
         found.append(causes.invalid(f"{path}.labelSelectorPath", selector, why))
+    return found
+
+
+def _check_columns(version: Json, path: str) -> list[Cause]:
+    found: list[Cause] = []
+    for index, column in enumerate(version.get("additionalPrinterColumns") or ()):
+        where = f"{path}.additionalPrinterColumns[{index}]"
+        type_, format_, shown = (column.get(field, "") for field in ("type", "format", "jsonPath"))
+        if not column.get("name"):
+            found.append(causes.required(f"{where}.name"))
+        if not type_:
+            found.append(causes.required(f"{where}.type", _COLUMN_TYPES))
+        elif type_ not in _COLUMN_TYPES.rpartition(" ")[2].split(","):
+            found.append(causes.invalid(f"{where}.type", type_, _COLUMN_TYPES))
+        if format_ and format_ not in _COLUMN_FORMATS.rpartition(" ")[2].split(","):
+            found.append(causes.invalid(f"{where}.format", format_, _COLUMN_FORMATS))
+        if not shown:
+            found.append(causes.required(f"{where}.JSONPath"))
+        elif not shown.startswith("."):
+            found.append(
+                causes.invalid(f"{where}.JSONPath", shown, "must be a simple json path starting with .")
+            )
     return found
 
 

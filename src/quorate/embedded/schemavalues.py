@@ -61,7 +61,7 @@ def type_of(value: Any) -> str:
     if isinstance(value, bool):
         return "boolean"
     if isinstance(value, int):
-        return "integer"
+        return "integer" if -(2**63) <= value < 2**63 else "number"
     if isinstance(value, float):
         return "integer" if value.is_integer() else "number"
     if isinstance(value, str):
