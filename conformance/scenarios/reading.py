@@ -51,9 +51,10 @@ SCENARIOS = (
     scenario(
         "resource versions of lists",
         *THREE,
-        get(f"{MINE}&resourceVersion=0"),
         get(f"{MINE}&resourceVersion=$rv1&resourceVersionMatch=Exact"),
-        get(f"{MINE}&resourceVersion=$rv1&resourceVersionMatch=NotOlderThan"),
+        get(f"{MINE}&resourceVersion=$rv2&resourceVersionMatch=NotOlderThan"),
+        # A real server reads this from its watch cache, which the request above has waited for.
+        get(f"{MINE}&resourceVersion=0"),
         get(f"{MINE}&resourceVersionMatch=Exact"),
         get(f"{MINE}&resourceVersion=abc"),
     ),
