@@ -93,13 +93,12 @@ def _unknown(cycle: Cycle, number: int) -> str:
 
 
 def _short_leaf(trial: Trial, goal: Start | Add, free: Ints) -> tuple[int, int, int, int]:
-    """The first leaf of the step that does not find room beside those before it: found, needed, shape.
+    """The first group of the step that does not find room beside those before it: found, needed, shape.
 
     What found room is taken out of `free`.
     """
     snapshot = trial.snapshot
     leaves = [goal.leaf] if isinstance(goal, Add) else _leaves(trial, goal.group)
-    last = (leaves[0], 0, 0, 0)
     for leaf in leaves:
         waiting = trial.pending(leaf)
         needed = goal.count if isinstance(goal, Add) else int(snapshot.groups.min_member[leaf])
@@ -108,10 +107,26 @@ def _short_leaf(trial: Trial, goal: Start | Add, free: Ints) -> tuple[int, int, 
         for shape, count in Counter(snapshot.pods.shape[waiting[:missing]].tolist()).items():
             placed = _place(trial, free, shape, count, topology.place_of(trial, leaf))
             found += placed
-            last = (leaf, found, needed, shape)
             if placed < count:
-                return last
-    return last
+                return leaf, found, needed, shape
+    return _short_above(trial, leaves[0] if isinstance(goal, Add) else goal.group, free)
+
+
+def _short_above(trial: Trial, group: int, free: Ints) -> tuple[int, int, int, int]:
+    """The first group, from the top, whose own minimum of members does not find room; else the group itself."""
+    groups, shapes = trial.snapshot.groups, trial.snapshot.pods.shape
+    free[:] = trial.free(now=True)
+    for row in range(group, int(groups.end[group])):
+        needed, found = int(groups.min_member[row]), 0
+        waiting = trial.pending(row)[: max(needed - int(trial.active[row]), 0)]
+        for shape, count in Counter(shapes[waiting].tolist()).items():
+            placed = _place(trial, free.copy(), shape, count, topology.place_of(trial, row))
+            found += placed
+            if placed < count:
+                return row, found, needed, shape
+    # Nobody is missing here: pods of the gang found no place together although each finds one.
+    root = int(trial.snapshot.gangs.root[groups.gang[group]])
+    return group, 0, 0, int(shapes[groups.first_pod[root]])
 
 
 def _leaves(trial: Trial, group: int) -> list[int]:
