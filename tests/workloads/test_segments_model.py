@@ -55,20 +55,24 @@ def test_every_order_of_events_ends_with_what_is_desired(
 
 
 @pytest.mark.parametrize(
-    ("sizes", "desired", "more"),
+    ("sizes", "desired", "more", "failures"),
     [
-        ((PAIR,), (2, 1), (3, 2)),
-        (CHAIN, (2, 1, 1), (3, 1, 1)),
-        pytest.param((PAIR,), (2, 1), (4, 2), marks=pytest.mark.nightly),
-        pytest.param(CHAIN, (2, 1, 1), (3, 2, 1), marks=pytest.mark.nightly),
-        pytest.param((PAIR,), (4, 2), (6, 3), marks=pytest.mark.nightly),
+        ((PAIR,), (2, 1), (3, 2), 1),
+        (APART, (2, 1), (3, 1), 1),
+        (CHAIN, (2, 1, 1), (3, 1, 1), 0),
+        pytest.param(({"a": 1, "b": 1},), (2, 1), (3, 2), 1, marks=pytest.mark.nightly),
+        pytest.param(CHAIN, (2, 1, 1), (3, 1, 1), 1, marks=pytest.mark.nightly),
+        pytest.param((PAIR,), (2, 1), (4, 2), 0, marks=pytest.mark.nightly),
+        pytest.param(CHAIN, (2, 1, 1), (3, 2, 1), 0, marks=pytest.mark.nightly),
+        pytest.param((PAIR,), (4, 2), (6, 3), 0, marks=pytest.mark.nightly),
     ],
 )
-def test_scaling_and_rolling_at_any_moment_end_with_the_new_revision(
-    sizes: tuple[dict[str, int], ...], desired: tuple[int, ...], more: tuple[int, ...]
+def test_failing_scaling_and_rolling_at_any_moment_end_with_the_new_revision(
+    sizes: tuple[dict[str, int], ...], desired: tuple[int, ...], more: tuple[int, ...], failures: int
 ) -> None:
     model = _model(sizes, ORDERED_READY)
-    _all_end_as_desired(model, model.start(desired, running=desired, scales=(more,), rolls=1))
+    first = model.start(desired, running=desired, scales=(more,), rolls=1, failures=failures)
+    _all_end_as_desired(model, first)
 
 
 @pytest.mark.parametrize(("rolls", "failures"), [(2, 0), (1, 1)])
