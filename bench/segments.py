@@ -3,7 +3,8 @@
 The same group with and without segments, in the same run and in turns, so that a busy machine slows both.
 
 latency: from a pod that turns unready, or ready again, to the status of its group that says so, on `quorate up`;
-each time after all that the change before brought about has been done.
+each time after all that the change before brought about has been done. Of all times the best quarter counts, for what
+else the machine does only ever slows.
 pass: the time of this in which the controller thinks: from the objects in its caches to the plan.
 """
 
@@ -16,9 +17,9 @@ import platform
 import sys
 import tempfile
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from pathlib import Path
-from statistics import median
+from statistics import quantiles
 from typing import Any
 
 import msgspec
@@ -53,10 +54,14 @@ def settled(segments: int, *, with_placement: bool) -> Seen:
 
 
 def pass_seconds(segments: int, repeat: int) -> tuple[float, float]:
-    """Medians without and with segments."""
+    """Without and with segments."""
     plain, with_segments = (settled(segments, with_placement=flag) for flag in (False, True))
     pairs = [(_pass(plain), _pass(with_segments)) for _ in range(repeat)]
-    return median(one for one, _ in pairs), median(one for _, one in pairs)
+    return best_quarter([one for one, _ in pairs]), best_quarter([one for _, one in pairs])
+
+
+def best_quarter(times: Sequence[float]) -> float:
+    return quantiles(times, n=4)[0]
 
 
 def _pass(seen: Seen) -> float:
@@ -68,7 +73,7 @@ def _pass(seen: Seen) -> float:
 
 
 def latency_seconds(segments: int, repeat: int) -> tuple[float, float]:
-    """Medians without and with segments, of groups side by side in one cluster."""
+    """Without and with segments, of groups side by side in one cluster."""
     with tempfile.TemporaryDirectory() as folder:
         kubeconfig = Path(folder) / "kubeconfig"
         with embedded(kubeconfig, "--nodes", f"{4 * segments}x8gpu"):
@@ -79,7 +84,7 @@ def latency_seconds(segments: int, repeat: int) -> tuple[float, float]:
                 resource = f"{ROLE_BASED_GROUP.resource}/{name}"
                 shell("wait", resource, "--for=condition=Ready", "--timeout=300s", timeout=310)
             found = asyncio.run(_flips(kubeconfig, 10 * segments, repeat))
-    return median(found[WITHOUT]), median(found[WITH])
+    return best_quarter(found[WITHOUT]), best_quarter(found[WITH])
 
 
 async def _flips(kubeconfig: Path, wanted: int, repeat: int) -> dict[str, list[float]]:
