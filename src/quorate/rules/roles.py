@@ -58,32 +58,33 @@ def _role_faults(roles: Sequence[Role]) -> Iterator[Fault]:
             yield _invalid(f"{field}.replicas", role.replicas, "must be greater than or equal to 0")
         if role.replicas > MAX_INSTANCES:
             yield _invalid(f"{field}.replicas", role.replicas, f"must be at most {MAX_INSTANCES}")
-        if role.leader_worker_pattern is not None and role.leader_worker_pattern.size < 1:
-            size = role.leader_worker_pattern.size
-            yield _invalid(f"{field}.leaderWorkerPattern.size", size, "must be greater than or equal to 1")
-        if sum(pattern is not None for pattern in patterns(role)) > 1:
-            text = (
-                "a role has one of template, standalonePattern, leaderWorkerPattern, customComponentsPattern"
-            )
-            yield Fault(field, text, Cause.STRUCTURE)
-        if role.custom_components_pattern is not None:
-            text = (
-                f'role "{role.name}": components are not supported; '
-                "use a leaderWorkerPattern, or a role for each component"
-            )
-            yield Fault(f"{field}.customComponentsPattern", text, Cause.VALUE)
+        yield from _pattern_faults(field, role)
         yield from _restart_faults(field, role)
 
 
+def _pattern_faults(field: str, role: Role) -> Iterator[Fault]:
+    if role.leader_worker_pattern is not None and role.leader_worker_pattern.size < 1:
+        size = role.leader_worker_pattern.size
+        yield _invalid(f"{field}.leaderWorkerPattern.size", size, "must be greater than or equal to 1")
+    if sum(pattern is not None for pattern in patterns(role)) > 1:
+        text = "a role has one of template, standalonePattern, leaderWorkerPattern, customComponentsPattern"
+        yield Fault(field, text, Cause.STRUCTURE)
+    if role.custom_components_pattern is not None:
+        text = (
+            f'role "{role.name}": components are not supported; '
+            "use a leaderWorkerPattern, or a role for each component"
+        )
+        yield Fault(f"{field}.customComponentsPattern", text, Cause.VALUE)
+
+
 def _restart_faults(field: str, role: Role) -> Iterator[Fault]:
-    for name in ("standalonePattern", "leaderWorkerPattern"):
-        pattern = role.leader_worker_pattern if name == "leaderWorkerPattern" else role.standalone_pattern
+    found = {"standalonePattern": role.standalone_pattern, "leaderWorkerPattern": role.leader_worker_pattern}
+    for name, pattern in found.items():
         config = pattern.restart_policy_config if pattern else None
         if config is not None and 0 < config.max_delay_seconds < config.base_delay_seconds:
+            at = f"{field}.{name}.restartPolicyConfig.maxDelaySeconds"
             text = f"must be at least baseDelaySeconds, which is {config.base_delay_seconds}"
-            yield _invalid(
-                f"{field}.{name}.restartPolicyConfig.maxDelaySeconds", config.max_delay_seconds, text
-            )
+            yield _invalid(at, config.max_delay_seconds, text)
 
 
 def _template_faults(spec: RoleBasedGroupSpec) -> Iterator[Fault]:
