@@ -47,27 +47,38 @@ def composites(
 ) -> Iterator[Apply]:
     """Extra instances of a role that rolls are beyond the last segment, and start freely."""
     for team in targets.teams:
-        beginning = beginning_in(group, targets.teams, team)
+        update, beginning = updates[team.name], beginning_in(group, targets.teams, team)
         terms = affinity_of(group, team), beginning_of(group.name, team.name)
-        if updates[team.name].segment is None and _runs_whole(team, targets, held):
+        if update.segment is None and _runs_whole(team, targets, held):
             sizes = tuple((size, targets.replicas[role]) for role, size in team.sizes.items())
             yield from _running(group.owner, beginning, sizes, terms)
             continue
         made = list(segments(team, targets.replicas))
-        made += _beyond(team, targets, updates[team.name], len(made))
-        named = [(composite_name(beginning, one.index), one) for one in made]
-        started = {one.index for name, one in named if _has_started(one, held, found.get(name))}
-        goes_first = updates[team.name].segment in started or any(
-            one.index in started and not _is_seated(one, held) for one in made
-        )
-        for name, segment in named:
-            index, minimum = segment.index, segment.count
-            notes: Notes = ()
-            if index in started:
-                notes = RUNS
-            elif goes_first and minimum and _is_blocked(found.get(name), now):
-                minimum, notes = minimum + 1, RUNNING_FIRST
-            yield _composite(group.owner, name, index, minimum, terms, notes)
+        made += _beyond(team, targets, update, len(made))
+        named = {composite_name(beginning, one.index): one for one in made}
+        for name, minimum, notes in _starting(named, held, update, found, now):
+            yield _composite(group.owner, name, named[name].index, minimum, terms, notes)
+
+
+def _starting(
+    named: Mapping[str, Segment],
+    held: Mapping[str, Held],
+    update: SegmentUpdate,
+    found: Found,
+    now: float,
+) -> Iterator[tuple[str, int, Notes]]:
+    """How many instances each segment needs to start, and what is noted on it."""
+    started = {one.index for name, one in named.items() if _has_started(one, held, found.get(name))}
+    goes_first = update.segment in started or any(
+        one.index in started and not _is_seated(one, held) for one in named.values()
+    )
+    for name, segment in named.items():
+        if segment.index in started:
+            yield name, segment.count, RUNS
+        elif goes_first and segment.count and _is_blocked(found.get(name), now):
+            yield name, segment.count + 1, RUNNING_FIRST
+        else:
+            yield name, segment.count, ()
 
 
 def _runs_whole(team: Team, targets: Targets, held: Mapping[str, Held]) -> bool:
