@@ -20,7 +20,7 @@ LIMITS = {
     "D1 one gang of 1 000 on 5 000 nodes": Limits(5000, 0, 3),
     "D1 1 000 single pods on 1 000 nodes": Limits(1999, 0, 3000, 3.6),
     "D1 1 250 gangs of 8 on 1 000 nodes": Limits(2999, 0, 3750, 4.0),
-    "D2 190 services of 42 pods, 7 replicas, on 1 000 nodes": Limits(23_290, 0, 41_745, 155.0),
+    "D2 190 services of 42 pods, 7 replicas, on 1 000 nodes": Limits(12_584, 0, 8170, 96.0),
     "D3 one gang of 1 000, 50 racks of 100, zone required": Limits(5000, 0, 3),
     "D3 100 gangs of 4, 50 racks of 100, rack required": Limits(5099, 0, 300, 3.5),
     "D5 4 000 single GPUs reclaim from 4 000 on 500 nodes": Limits(7498, 2000, 6002, 13.5),

@@ -7,6 +7,7 @@
 3. Both stop after a number of states. A search that ended without stopping has proven that nothing fits.
 """
 
+from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from itertools import chain
@@ -288,9 +289,12 @@ class Search:
         needed: dict[int, int] = {}
         for leaf in self._needed_leaves(group):
             missing = int(self.trial.snapshot.groups.min_member[leaf] - self._active(leaf, draft))
-            shapes = np.unique(self.trial.snapshot.pods.shape[self.trial.pending(leaf)])
-            if missing > 0 and len(shapes) == 1:
-                needed[int(shapes[0])] = needed.get(int(shapes[0]), 0) + missing
+            waiting = Counter(self.trial.snapshot.pods.shape[self.trial.pending(leaf)].tolist())
+            left = {shape: many - draft.used.get((leaf, shape), 0) for shape, many in waiting.items()}
+            spare = sum(left.values()) - missing
+            for shape, many in left.items():
+                if missing > 0 and many > spare:
+                    needed[shape] = needed.get(shape, 0) + many - spare
         ranked = sorted(needed.items(), key=lambda item: -item[1] * int(self.trial.weight(item[0])))
         return [Demand(shape, self._packing.view(shape, draft), count) for shape, count in ranked]
 
