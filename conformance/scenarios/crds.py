@@ -165,6 +165,7 @@ SCENARIOS = (
         patch(f"{THINGS}/a/status", {"status": {"replicas": 3}, "spec": {"size": 9}}, MERGE),
         patch(f"{THINGS}/a", {"status": {"replicas": 5}}, MERGE),
         get(f"{THINGS}/a/scale"),
+        get(f"{THINGS}/a/scale", TABLE),
         patch(f"{THINGS}/a/scale", {"spec": {"replicas": 4}}, MERGE),
         patch(f"{THINGS}/a", {"spec": {"size": 3}}, STRATEGIC),
     ),

@@ -1,7 +1,13 @@
 """What a server answers to requests that are wrong."""
 
-from conformance.scenarios.step import Json, Step, config_map, get, post, put, scenario
+from conformance.scenarios.step import MERGE, Json, Step, config_map, get, patch, post, put, scenario
 
+SERVICE: Json = {
+    "apiVersion": "v1",
+    "kind": "Service",
+    "metadata": {"name": "web"},
+    "spec": {"clusterIP": "None", "selector": {"app": "web"}, "ports": [{"port": 80}]},
+}
 GOOD: Json = {"containers": [{"name": "a", "image": "example/a:1"}]}
 
 
@@ -32,6 +38,16 @@ SCENARIOS = (
         Step("POST", "configmaps/one", config_map("one")),
         Step("PATCH", "configmaps", {}),
         Step("DELETE", "/api/v1/namespaces"),
+    ),
+    scenario(
+        "changes that are not valid",
+        post("configmaps", config_map("one")),
+        # A real server finds the cause twice and says it once.
+        Step(
+            "PATCH", "configmaps/one", {"metadata": {"finalizers": ["bare"]}}, MERGE, only=("message", "code")
+        ),
+        post("services", SERVICE),
+        patch("services/web", {"spec": {"clusterIP": "192.0.2.1"}}, MERGE),
     ),
     scenario(
         "pod templates that are not valid",

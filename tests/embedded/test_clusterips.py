@@ -53,6 +53,12 @@ def test_an_update_keeps_address_and_ports() -> None:
     assert new["spec"]["ports"] == old["spec"]["ports"]
 
 
+def test_a_new_address_for_one_that_is_held_is_left_to_validation() -> None:
+    world = World()
+    old = world.create("a")
+    assert world.addresses.assign(service("a", clusterIP="192.168.0.1"), old) == []
+
+
 def test_an_external_name_has_no_address() -> None:
     world = World()
     old = world.create("a")

@@ -206,6 +206,13 @@ def test_a_job_selects_its_pods_by_its_uid_unless_it_says_otherwise() -> None:
     assert not any("auto-generated" in text for text in messages("batch", "Job", manual))
 
 
+def test_bare_finalizers_are_refused_in_updates_too() -> None:
+    old: Json = {"metadata": {"name": "c", "namespace": "default"}}
+    new: Json = {"metadata": {**old["metadata"], "finalizers": ["bare"]}}
+    [cause] = validate_update("", "ConfigMap", new, old)
+    assert cause.field == "metadata.finalizers[0]"
+
+
 def pod_template(**template: Json) -> Json:
     obj: Json = {"metadata": {"name": "t", "namespace": "default"}, "template": template}
     return default("", "PodTemplate", obj)

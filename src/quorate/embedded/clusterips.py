@@ -54,7 +54,8 @@ class ServiceAddresses:
             spec["clusterIP"] = spec["clusterIPs"][0]
         if not spec.get("clusterIP"):
             spec["clusterIP"] = held.get("clusterIP") or self._free_address()
-        elif spec["clusterIP"] not in {"None", held.get("clusterIP")}:
+        elif spec["clusterIP"] != "None" and not held.get("clusterIP"):
+            # Validation refuses to exchange one that is held.
             refusal = self._refusal(spec["clusterIP"])
             if refusal:
                 return [invalid("spec.clusterIPs", [spec["clusterIP"]], refusal)]

@@ -15,7 +15,7 @@ from quorate.embedded.listing import Page
 from quorate.embedded.registry import Resource
 from quorate.embedded.representation import list_raw, served, served_raw
 from quorate.embedded.shelf import Entry
-from quorate.embedded.tables import table
+from quorate.embedded.tables import Printed, table
 
 _encode = msgspec.json.Encoder().encode
 JSON = "application/json"
@@ -65,6 +65,11 @@ def one(form: Form, resource: Resource, entry: Entry, now: float) -> bytes:
     return form.encode(_shown(form, resource, served(resource, entry.object), now))
 
 
+def derived(form: Form, printed: Printed, obj: Json, now: float) -> bytes:
+    """An object that is made from a stored one, in the form."""
+    return form.encode(_shown(form, printed, obj, now))
+
+
 def many(form: Form, resource: Resource, page: Page, now: float) -> bytes:
     """A list in the form."""
     if form.transform == "Table":
@@ -102,9 +107,9 @@ def metadata_only(obj: Json) -> Json:
     return {"kind": "PartialObjectMetadata", "apiVersion": _META, "metadata": obj["metadata"]}
 
 
-def _shown(form: Form, resource: Resource, obj: Json, now: float) -> Json:
+def _shown(form: Form, printed: Printed, obj: Json, now: float) -> Json:
     if form.transform == "Table":
-        return table(resource, [obj], include=form.include, now=now, metadata=_version(obj))
+        return table(printed, [obj], include=form.include, now=now, metadata=_version(obj))
     return metadata_only(obj) if form.transform else obj
 
 

@@ -11,14 +11,15 @@ from quorate.embedded.registry import Resource
 
 
 class _Scale(NamedTuple):
-    """How refusals name what was sent."""
+    """How refusals and tables name it."""
 
     group: str = "autoscaling"
     kind: str = "Scale"
     plural: str = "scales"
+    definition: Json | None = None
 
 
-_SCALE = _Scale()
+SCALE = _Scale()
 _BUILTIN_PATHS = {"specReplicasPath": ".spec.replicas", "statusReplicasPath": ".status.replicas"}
 
 
@@ -63,7 +64,7 @@ def check(scale: Any, name: str) -> Json:
     replicas = _replicas(scale)
     if replicas < 0:
         cause = causes.invalid("spec.replicas", replicas, "must be greater than or equal to 0")
-        raise errors.invalid(_SCALE, name, [cause])
+        raise errors.invalid(SCALE, name, [cause])
     return scale
 
 

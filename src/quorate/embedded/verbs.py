@@ -13,6 +13,7 @@ from quorate.embedded.call import HEADERS, Call, raw_reply, reply
 from quorate.embedded.options import Options
 from quorate.embedded.representation import list_raw, served
 from quorate.embedded.reviews import REVIEWS
+from quorate.embedded.scale import SCALE
 from quorate.embedded.target import Target
 
 Verb = Callable[[ApiServer, Call], Awaitable[web.StreamResponse]]
@@ -86,7 +87,9 @@ async def delete_collection(api: ApiServer, call: Call) -> web.StreamResponse:
 
 
 async def get_scale(api: ApiServer, call: Call) -> web.StreamResponse:
-    return reply(api.get_scale(call.target))
+    form = call.form
+    seen = negotiation.derived(form, SCALE, api.get_scale(call.target), api.now())
+    return raw_reply(seen, media_type=form.media_type)
 
 
 async def update_scale(api: ApiServer, call: Call) -> web.StreamResponse:

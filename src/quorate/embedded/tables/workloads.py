@@ -7,6 +7,7 @@ from quorate.embedded.tables.printer import (
     NAME,
     SELECTOR,
     Cell,
+    Column,
     Printer,
     age,
     columns,
@@ -37,6 +38,10 @@ def deployment(obj: Json, now: float) -> list[Cell]:
     updated, available = count(obj, "status", "updatedReplicas"), count(obj, "status", "availableReplicas")
     wide = [*_pods(obj), selector(fields(obj, "spec", "selector"))]
     return [name(obj), ready, updated, available, age(obj, now), *wide]
+
+
+def scale(obj: Json, now: float) -> list[Cell]:
+    return [name(obj), count(obj, "spec", "replicas"), count(obj, "status", "replicas"), age(obj, now)]
 
 
 def replica_set(obj: Json, now: float) -> list[Cell]:
@@ -178,6 +183,7 @@ PRINTERS = {
     ("apps", "Deployment"): Printer(
         columns(NAME, "Ready", "Up-to-date", "Available", "Age", *CONTAINERS, SELECTOR), deployment
     ),
+    ("autoscaling", "Scale"): Printer(columns(NAME, "#Desired", "#Available", Column("Age", "date")), scale),
     ("apps", "ReplicaSet"): Printer(_REPLICAS, replica_set),
     ("", "ReplicationController"): Printer(_REPLICAS, replication_controller),
     ("apps", "StatefulSet"): Printer(columns(NAME, "Ready", "Age", *CONTAINERS), stateful_set),

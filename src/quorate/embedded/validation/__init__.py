@@ -80,7 +80,7 @@ def validate_update(group: str, kind: str, new: Json, old: Json) -> list[Cause]:
     found = metadata_update(new["metadata"], old["metadata"])
     rules = _RULES.get(which)
     if rules is not None:
-        found += rules(new)
+        found += bare_finalizers(new["metadata"]) + rules(new)
     update_rules = _UPDATE_RULES.get(which)
     return found + update_rules(new, old) if update_rules is not None else found
 
