@@ -23,6 +23,7 @@ from quorate.kube.outcome import Result
 from quorate.kube.resources import Scope
 from quorate.plan import Change, Plan, Ref
 from quorate.rules.conditions import is_true
+from quorate.workloads.rbg.composites import PATIENCE_SECONDS
 from quorate.workloads.rbg.names import workload_name
 from quorate.workloads.rbg.policies import statuses
 from quorate.workloads.rbg.reconcile import reconcile
@@ -79,7 +80,7 @@ class RoleBasedGroups:
         plan = Plan(changes=(*told, *reconcile(self._seen(key, found)).changes))
         rbgmetrics.show(found)
         after = partial(self._written, key, self._awaited.versions(plan.changes))
-        return Step(plan, after=after, again_seconds=AGING_SECONDS if _is_aging(found) else None)
+        return Step(plan, after=after, again_seconds=again_seconds(found))
 
     def _seen(self, key: Name, found: RoleBasedGroup) -> Seen:
         owned = {
@@ -152,10 +153,13 @@ class RoleBasedGroups:
                     self.keys.add_after(Name(kind, namespace, name), BATCH_SECONDS)
 
 
-def _is_aging(found: RoleBasedGroup) -> bool:
-    """Whether instances may count as ready by nothing but time."""
-    waits = any(role.min_ready_seconds for role in found.spec.roles or ())
-    return waits and not is_true(found.status.conditions, READY)
+def again_seconds(found: RoleBasedGroup) -> float | None:
+    """Instances may count as ready, and segments as without room, by nothing but time."""
+    if is_true(found.status.conditions, READY):
+        return None
+    return (
+        AGING_SECONDS if any(role.min_ready_seconds for role in found.spec.roles or ()) else PATIENCE_SECONDS
+    )
 
 
 def group_of(found: HasMetadata) -> Iterable[str]:
