@@ -1,11 +1,13 @@
 """The scheduler's adapter over caches that are filled by hand: what it assumes, forgets, holds back and says."""
 
 import asyncio
+import time
 from collections.abc import Awaitable, Callable
 from typing import Any
 
 import msgspec
 
+from quorate.api import labels, timestamps
 from quorate.api.core import NODE, POD, Node, Pod
 from quorate.api.meta import Json
 from quorate.api.podgroup import POD_GROUP, PodGroup
@@ -19,7 +21,7 @@ from quorate.kube.caches import Caches
 from quorate.kube.client import Client
 from quorate.kube.outcome import Outcome, Result, Written
 from quorate.kube.resources import Scope
-from quorate.plan import Bind, Change, Emit, SetStatus
+from quorate.plan import Bind, Change, Emit, Evict, SetStatus
 from quorate.scheduling.policy import Policy
 
 UNLIMITED: Json = {"quota": -1, "limit": -1, "overQuotaWeight": 1}
@@ -45,6 +47,13 @@ class Stage:
         self.groups.put(made({"metadata": meta(name), "spec": {"minMember": size, "queue": "q"}}, PodGroup))
         for number in range(size):
             self.pods.put(made(pod(f"{name}-{number}", name, gpus), Pod))
+
+    def foreign(self, name: str, gpus: int) -> None:
+        """A pod of another scheduler takes room on the node."""
+        tree = pod(name, "", gpus)
+        tree["spec"] |= {"schedulerName": "other", "nodeName": "n1"}
+        tree["metadata"] = meta(name)
+        self.pods.put(made(tree, Pod))
 
     async def cycle(self) -> tuple[tuple[Change, ...], Callable[[Result], float | None]]:
         step = await self.scheduler.reconcile("cycle")
@@ -125,6 +134,41 @@ def test_a_failed_bind_is_forgotten_and_its_gang_waits_with_a_reason() -> None:
         (condition,) = status.status["schedulingConditions"]
         assert condition["reason"] == "BackOff"
         assert "bind of g-0 to n1: failed: no answer" in condition["message"]
+
+    on_stage(check)
+
+
+def test_a_gang_whose_binds_fail_half_way_is_completed() -> None:
+    async def check(stage: Stage) -> None:
+        stage.scheduler._holds = Holds(Backoff(base=0.0, cap=0.0))  # noqa: SLF001  no wait
+        stage.gang("g", 4, gpus=2)
+        changes, after = await stage.cycle()
+        first, second, *lost = binds(changes)
+        done = (Written(first, Outcome.DONE), Written(second, Outcome.DONE))
+        after(Result((*done, *failed(tuple(lost)).written)))
+        assert sorted(stage.nodes()) == ["", "", "n1", "n1"]
+        changes, _ = await stage.cycle()
+        assert [bind.pod.name for bind in binds(changes)] == [bind.pod.name for bind in lost]
+        assert stage.nodes() == ["n1"] * 4
+
+    on_stage(check)
+
+
+def test_what_is_left_of_a_gang_that_cannot_be_completed_is_released() -> None:
+    async def check(stage: Stage) -> None:
+        stage.scheduler._holds = Holds(Backoff(base=0.0, cap=0.0))  # noqa: SLF001  no wait
+        stage.gang("g", 4, gpus=2)
+        changes, after = await stage.cycle()
+        first, *lost = binds(changes)
+        after(Result((Written(first, Outcome.DONE), *failed(tuple(lost)).written)))
+        stage.foreign("intruder", gpus=6)
+        found = stage.groups.get("default", "g")
+        assert found
+        marked = {labels.STALE_SINCE: timestamps.text(time.time() - 100)}
+        metadata = msgspec.structs.replace(found.metadata, annotations=marked)
+        stage.groups.put(msgspec.structs.replace(found, metadata=metadata))
+        changes, _ = await stage.cycle()
+        assert [change.pod.name for change in changes if isinstance(change, Evict)] == [first.pod.name]
 
     on_stage(check)
 
