@@ -1,10 +1,23 @@
 """`quorate up` as a process: what was acknowledged is there after kill -9, and SIGTERM ends it in order."""
 
+import asyncio
 import signal
+from collections.abc import Iterator
+from itertools import count
 from pathlib import Path
+from typing import TYPE_CHECKING
 
+from quorate.api.core import CONFIG_MAP
+from quorate.kube.client import Client
+from quorate.kube.errors import KubeError
+from quorate.kube.kubeconfig import connect
+from quorate.kube.resources import create_request, delete_request
+from quorate.plan import Create, Delete, Ref
 from tests.kubectl import Kubectl
 from tests.system.cluster import embedded
+
+if TYPE_CHECKING:
+    import subprocess
 
 
 def test_a_killed_cluster_serves_what_it_acknowledged_when_it_starts_again(tmp_path: Path) -> None:
@@ -21,6 +34,44 @@ def test_a_killed_cluster_serves_what_it_acknowledged_when_it_starts_again(tmp_p
         process.send_signal(signal.SIGTERM)
         assert process.wait(20) == 0
         assert (tmp_path / "kubeconfig.log").read_text() == ""
+
+
+def test_no_acknowledged_write_is_lost_by_a_kill_amid_many(tmp_path: Path) -> None:
+    kubeconfig, data = tmp_path / "kubeconfig", ("--data-dir", str(tmp_path / "data"))
+    with embedded(kubeconfig, "--nodes", "1x8gpu", "--no-controllers", *data) as process:
+        kept, gone = asyncio.run(write_until_killed(kubeconfig, process))
+    with embedded(kubeconfig, "--nodes", "1x8gpu", "--no-controllers", *data):
+        maps = Kubectl(kubeconfig, tmp_path).get("configmaps")["items"]
+    found = {one["metadata"]["name"] for one in maps}
+    assert len(kept) > 100
+    assert kept <= found
+    assert not gone & found
+
+
+async def write_until_killed(kubeconfig: Path, process: "subprocess.Popen[str]") -> tuple[set[str], set[str]]:
+    """What the server acknowledged to have made, and what to have deleted, when it was killed in its work."""
+    kept: set[str] = set()
+    gone: set[str] = set()
+
+    async def write(client: Client, numbers: Iterator[int]) -> None:
+        for number in numbers:
+            target = Ref(kind=CONFIG_MAP, name=f"map-{number}", namespace="default")
+            body = {"metadata": {"name": target.name}}
+            await client.send(create_request(Create(target=target, body=body)))
+            if number % 3 == 0:
+                await client.send(delete_request(Delete(target=target)))
+                gone.add(target.name)
+            else:
+                kept.add(target.name)
+            if len(kept) == 150:
+                process.kill()
+
+    numbers = count()
+    async with Client(connect([kubeconfig])) as client:
+        writers = (write(client, numbers) for _ in range(8))
+        for ended in await asyncio.gather(*writers, return_exceptions=True):
+            assert ended is None or isinstance(ended, KubeError), ended
+    return kept, gone
 
 
 FOREIGN_WEBHOOK = """
