@@ -164,6 +164,13 @@ def _leader_has_number(m: Mismatch) -> bool:
 
 
 ADMISSION_RULES: dict[str, tuple[Rule, ...]] = {
+    "minimal_job": (
+        Rule(
+            "every gang is tried",
+            "a refusal holds for equal gangs only; whether another fits is searched, not guessed from sizes",
+            lambda _: True,
+        ),
+    ),
     "podgroup_admission": (
         Rule(
             "both minimums",
