@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import Annotated
 
 import msgspec
-import yaml
 
 from quorate.api.duration import DurationError, seconds
 from quorate.api.meta import Part
+from quorate.api.yamltext import UnreadableError, parsed
 from quorate.cli.failures import fail
 from quorate.scheduling.minruntime import Method
 from quorate.scheduling.plugins import FILTERS, SCORERS, PluginError, extended
@@ -83,13 +83,9 @@ def _read(file: Path) -> Scheduling:
 
 def parse_policy(text: str) -> Scheduling:
     try:
-        tree = yaml.load(text, Loader=yaml.CSafeLoader)
-        said = msgspec.convert({} if tree is None else tree, FileText)
-    except yaml.YAMLError as error:
-        raise PolicyError(f"this is not YAML: {error}") from error
-    except msgspec.ValidationError as error:
-        what, _, where = str(error).partition(" - at `$")
-        raise PolicyError(f"{where.strip('`.') or 'the file'}: {what}") from error
+        said = parsed(text, FileText)
+    except UnreadableError as error:
+        raise PolicyError(str(error)) from error
     if len(set(said.actions)) < len(said.actions):
         raise PolicyError("actions: each may stand here once")
     policy = Policy(

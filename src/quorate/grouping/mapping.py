@@ -7,10 +7,9 @@ from collections.abc import Callable
 from typing import TypeVar
 
 import msgspec
-import yaml
 
 from quorate.api.meta import Part
-from quorate.api.yamltext import fault
+from quorate.api.yamltext import UnreadableError, parsed
 from quorate.grouping.kinds.mapped import Groups, Mapped, Paths
 from quorate.grouping.paths import Path, PathError, parse
 from quorate.grouping.subject import Extensions, Rules
@@ -49,13 +48,9 @@ class FileText(Part, frozen=True, forbid_unknown_fields=True):
 
 def parse_mapping(text: str) -> Extensions:
     try:
-        tree = yaml.load(text, Loader=yaml.CSafeLoader)
-        file = msgspec.convert({} if tree is None else tree, FileText)
-    except yaml.YAMLError as error:
-        raise MappingError(f"this is not YAML: {fault(error)}") from error
-    except msgspec.ValidationError as error:
-        what, _, where = str(error).partition(" - at `$")
-        raise MappingError(f"{where.strip('`.') or 'the file'}: {what}") from error
+        file = parsed(text, FileText)
+    except UnreadableError as error:
+        raise MappingError(str(error)) from error
     kinds: dict[tuple[str, str], Rules] = {}
     for place, each in enumerate(file.kinds):
         named = _at(f"kinds[{place}].kind", group_kind, each.kind)
