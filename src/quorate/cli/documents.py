@@ -68,8 +68,10 @@ def _change(document: Json, namespace: str) -> Apply:
     name = metadata.get("name")
     if kind is None:
         what = f"{document.get('apiVersion', '?')} {document.get('kind', '?')}"
-        raise fail(f"cannot apply {what}: Quorate does not know this kind", remedy="apply it with kubectl")
+        raise fail(
+            f"cannot apply {what}: Quorate does not know this kind", remedy="apply it with kubectl", status=1
+        )
     if not name:
-        raise fail(f"cannot apply a {kind.kind} without metadata.name", remedy="give it a name")
+        raise fail(f"cannot apply a {kind.kind} without metadata.name", remedy="give it a name", status=1)
     where = metadata.get("namespace", namespace) if kind.namespaced else ""
     return Apply(target=Ref(kind=kind, name=name, namespace=where), body=document)

@@ -2,7 +2,7 @@
 
 | exit status | meaning |
 |---|---|
-| 1 | the command ran and what it looked for is not so, or something unexpected happened |
+| 1 | what the command looked for is not so, a manifest makes no sense, or something unexpected happened |
 | 2 | the command line is wrong |
 | 3 | the environment is not able: a port is taken, a directory is not ours, the disk is full, no API server |
 """
