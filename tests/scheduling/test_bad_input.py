@@ -1,0 +1,68 @@
+"""What is wrong with one object keeps nobody else from being scheduled."""
+
+import pytest
+
+from quorate.api.meta import ObjectMeta
+from quorate.api.podgroup import POD_GROUP, PodGroup, PodGroupSpec, SubGroup
+from quorate.api.queue import QUEUE, Queue, QueueResource, QueueResources, QueueSpec
+from tests.fakes.clusters import Cluster, Group
+
+ONE = [Group("", min_member=1, members=1)]
+
+
+def with_a_good_gang() -> Cluster:
+    cluster = Cluster()
+    cluster.queue("good", quota=-1)
+    cluster.node("n", 4, zone="z", rack="r")
+    cluster.gang("good", ONE, queue="good")
+    return cluster
+
+
+@pytest.mark.parametrize("amount", [-5.0, 1e30, float("inf"), float("nan")])
+def test_a_queue_with_absurd_amounts_keeps_nobody_else_waiting(amount: float) -> None:
+    cluster = with_a_good_gang()
+    absurd = QueueResource(quota=amount, limit=amount, over_quota_weight=amount)
+    spec = QueueSpec(resources=QueueResources(cpu=absurd, memory=absurd, gpu=absurd))
+    cluster.encoder.update(QUEUE, None, Queue(metadata=ObjectMeta(name="absurd"), spec=spec))
+    cluster.gang("theirs", ONE, queue="absurd")
+    cluster.settle()
+    assert cluster.bound("good") == ["n"]
+
+
+@pytest.mark.parametrize(
+    "groups",
+    [
+        [SubGroup(name="a", parent="a", min_member=1)],
+        [SubGroup(name="a", min_member=1), SubGroup(name="a", min_member=1)],
+        [SubGroup(name="a", parent="b"), SubGroup(name="b", parent="a")],
+        [SubGroup(name="a", min_member=-3)],
+        [SubGroup(name="a", min_member=10**12)],
+    ],
+    ids=["its own parent", "twice", "a cycle", "negative", "absurd"],
+)
+def test_a_tree_that_bypassed_admission_keeps_nobody_else_waiting(groups: list[SubGroup]) -> None:
+    cluster = with_a_good_gang()
+    cluster.gang("bad", [Group(""), Group("a", min_member=1, members=1)], queue="good")
+    broken = PodGroup(metadata=ObjectMeta(name="bad", namespace="ns"), spec=PodGroupSpec(sub_groups=groups))
+    cluster.encoder.update(POD_GROUP, cluster.podgroups["bad"], broken)
+    cluster.settle()
+    assert cluster.bound("good") == ["n"]
+
+
+def test_a_node_without_the_labels_of_a_topology_takes_gangs_that_ask_for_none() -> None:
+    cluster = with_a_good_gang()
+    cluster.node("unlabelled", 4)
+    cluster.gang("near", [Group("", min_member=6, members=6, required="rack")], queue="good")
+    cluster.gang("anywhere", [Group("", min_member=6, members=6)], queue="good", priority=75)
+    cluster.settle()
+    assert (cluster.bound("near"), len(cluster.bound("anywhere"))) == ([], 6)
+
+
+def test_a_node_whose_devices_disappear_takes_nobody_more_and_others_do() -> None:
+    cluster = with_a_good_gang()
+    cluster.settle()
+    cluster.node("n", 0, zone="z", rack="r")
+    cluster.node("m", 4, zone="z", rack="r")
+    cluster.gang("next", [Group("", min_member=2, members=2)], queue="good")
+    cluster.settle()
+    assert (cluster.bound("good"), cluster.bound("next")) == (["n"], ["m", "m"])
