@@ -34,6 +34,7 @@ TABLE: tuple[tuple[str, str, str, str, str], ...] = (
     ("kai", "subgroup_order", ANY, "kai_units_rules", "order of groups"),
     ("kai", "elastic_job_order", ANY, "kai_units_world", "order of gangs"),
     ("kai", "proportion", ANY, "kai_units_world", "shares of a cluster"),
+    ("kai", "minimal_job", ANY, "kai_units_easier", "order of tries"),
     ("kai", "topology_common", ANY, "kai_units_topology", "topologies"),
     ("kai", "topology_job_filtering", ANY, "kai_units_topology", "topologies"),
     ("kai", "topology_node_scoring", ANY, "kai_units_topology", "topologies"),

@@ -167,8 +167,8 @@ ADMISSION_RULES: dict[str, tuple[Rule, ...]] = {
     "minimal_job": (
         Rule(
             "every gang is tried",
-            "a refusal holds for equal gangs only; whether another fits is searched, not guessed from sizes",
-            lambda _: True,
+            "a gang that may fit where the refused one does not is tried, whatever their sums",
+            lambda m: m.got and not m.expected,
         ),
     ),
     "podgroup_admission": (

@@ -11,8 +11,7 @@ from quorate.scheduling.accounts import Accounts
 from quorate.scheduling.division import Siblings, deserved, divide_over_quota
 from quorate.scheduling.fairness import Shares
 from quorate.scheduling.snapshot import NONE
-from tests.cases.deviations import Mismatch, explain
-from tests.cases.outcome import Outcome, deviating, failed, passed, unsupported
+from tests.cases.outcome import Outcome, failed, passed, unsupported
 
 Json = dict[str, Any]
 Case = Json
@@ -31,7 +30,6 @@ def run(case: Case, file: Json) -> Outcome:
         "expected_job_order": _turns,
         "fit_errors": _findings,
         "args": _shortage,
-        "representative_resources": _easier,
     }
     if "pod_sets" in case.get("job", {}):
         return _job_gate(case)
@@ -135,13 +133,6 @@ def _queue_order(case: Case) -> Outcome:
     left, right = (ranking.key(at, held[at], (0, 0, 0)) for at in (0, 1))
     got = -1 if left < right else 1
     return passed() if got == case["expected_result"] else failed(f"order {got}: {left} against {right}")
-
-
-def _easier(case: Case) -> Outcome:
-    """Whether a job is worth a try after another failed: here every gang is, but those equal to the other."""
-    got = case["representative_resources"] != case["job_resources"]
-    reason = explain(Mismatch("minimal_job", case, case["result"], got))
-    return passed() if got == case["result"] else deviating(reason)
 
 
 def _turns(case: Case) -> Outcome:
