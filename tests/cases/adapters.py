@@ -36,7 +36,7 @@ TABLE: tuple[tuple[str, str, str, str, str], ...] = (
     ("kai", "proportion", ANY, "kai_units_world", "shares of a cluster"),
     ("kai", "minimal_job", ANY, "kai_units_easier", "order of tries"),
     ("kai", "topology_common", ANY, "kai_units_topology", "topologies"),
-    ("kai", "topology_job_filtering", ANY, "kai_units_topology", "topologies"),
+    ("kai", "topology_job_filtering", ANY, "kai_units_domains", "topologies"),
     ("kai", "topology_node_scoring", ANY, "kai_units_topology", "topologies"),
     ("kai", ANY, ANY, "kai_units_fair", "queues and fairness"),
     ("lws", "lws_validation", ANY, "lws_admission", "LeaderWorkerSet admission"),

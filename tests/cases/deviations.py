@@ -163,7 +163,27 @@ def _leader_has_number(m: Mismatch) -> bool:
     return bool(m.expected == {"name": f"{leader}-0"})
 
 
+def _contradicts_itself(m: Mismatch) -> bool:
+    """Domains of one name, or room that is not the sum of the room below; `got` are the domains that are drawn."""
+    ids = [one["id"] for one in m.got]
+    sums = {
+        one["id"]: [
+            below["allocatable_pods"] for below in m.got if below["id"].partition(".")[2] == one["id"]
+        ]
+        for one in m.got
+    }
+    rooms = {one["id"]: one["allocatable_pods"] for one in m.got}
+    return len(set(ids)) < len(ids) or any(sum(parts) != rooms[name] for name, parts in sums.items() if parts)
+
+
 ADMISSION_RULES: dict[str, tuple[Rule, ...]] = {
+    "job_allocatable_domains": (
+        Rule(
+            "impossible drawing",
+            "domains of one name, or with other room than what is below them, are no cluster to place a gang in",
+            _contradicts_itself,
+        ),
+    ),
     "minimal_job": (
         Rule(
             "every gang is tried",

@@ -30,7 +30,7 @@ def run(case: Json, file: Json) -> Outcome:
 
 def _is_part(case: Json) -> Outcome:
     nodes = [node_of("n", labels=case["labels"])]
-    snapshot = _world(nodes, case.get("levels", LEVELS)).encoder.snapshot(NOW)
+    snapshot = world(nodes, case.get("levels", LEVELS)).encoder.snapshot(NOW)
     return _compared(bool((snapshot.levels[-1].of_node != NONE).all()), case["expected"])
 
 
@@ -38,7 +38,7 @@ def _lowest_common(case: Json) -> Outcome:
     """The deepest level at which all nodes of the topology share a domain."""
     metas = [one["node"]["object_meta"] for one in case["nodes"].values()]
     nodes = [node_of(meta["name"], labels=meta.get("labels", {})) for meta in metas]
-    snapshot = _world(nodes, case.get("levels", LEVELS)).encoder.snapshot(NOW)
+    snapshot = world(nodes, case.get("levels", LEVELS)).encoder.snapshot(NOW)
     inside = np.flatnonzero(snapshot.levels[-1].of_node != NONE)
     shared = [level for level in snapshot.levels if len(np.unique(level.of_node[inside])) == 1]
     found = (ROOT, ROOT)
@@ -52,9 +52,9 @@ def _lowest_common(case: Json) -> Outcome:
 def _levels(case: Json) -> Outcome:
     names = [one["node_label"] for one in case["topology_tree"]["topology_resource"]["spec"]["levels"]]
     stated = case["sub_group_set"]["constraint"]
-    job = _job([{"state": "Pending"}], constraint={**_constraint(stated), "topology": "t"})
+    job = job_of([{"state": "Pending"}], constraint={**constraint_of(stated), "topology": "t"})
     labels = dict.fromkeys(names, "x")
-    snapshot = _world([node_of("n", labels=labels)], names, name="t", jobs=[job]).encoder.snapshot(NOW)
+    snapshot = world([node_of("n", labels=labels)], names, name="t", jobs=[job]).encoder.snapshot(NOW)
     is_asked = bool(stated.get("required_level") or stated.get("preferred_level"))
     tried = topology.tried_levels(snapshot, 0) if is_asked else []
     is_known = not any("topologyConstraint" in problem.message for problem in snapshot.problems)
@@ -96,7 +96,7 @@ def _domains_of_level(case: Json) -> Outcome:
         return _compared(0, case["expected_count"])
     labels = [path for level, path in _walk(case["root"]) if level == names[-1]]
     nodes = [node_of(f"n{at}", labels=path) for at, path in enumerate(labels)]
-    level = _level(_world(nodes, names).encoder.snapshot(NOW), case["level"])
+    level = _level(world(nodes, names).encoder.snapshot(NOW), case["level"])
     last = sorted(domain.rpartition("/")[2] for domain in level.domains)
     want = (case["expected_count"], sorted(case.get("expected_i_ds") or last))
     return _compared((len(last), last), want)
@@ -113,8 +113,8 @@ def _sorted_tree(case: Json) -> Outcome:
         node_of(child["id"], labels={root["level"]: root["id"], child["level"]: child["id"]}, **_offer(child))
         for child in children
     ]
-    job = _job([{"state": "Pending"}], each=amounts)
-    snapshot = _world(nodes, [root["level"], children[0]["level"]], jobs=[job]).encoder.snapshot(NOW)
+    job = job_of([{"state": "Pending"}], each=amounts)
+    snapshot = world(nodes, [root["level"], children[0]["level"]], jobs=[job]).encoder.snapshot(NOW)
     trial = new_trial(snapshot, Policy())
     demands = Search(trial, 0, now=True, is_exact=False).demands(Start(0))
     found = topology.candidates(trial, 1, ANYWHERE, demands)
@@ -159,12 +159,12 @@ def _pictured(case: Json) -> World:
     job = case["job"]
     each = {"cpu_cores": job.get("required_cp_us_per_task", 0) / 1000}
     tasks = [{**task, "gpus": task.get("required_gp_us", 0)} for task in job["tasks"]]
-    constraint = _constraint((job.get("root_sub_group_set") or {}).get("constraint") or {})
-    made = _job(tasks, each=each, constraint=constraint)
-    return _world(nodes, levels, name=stated["name"], jobs=[made])
+    constraint = constraint_of((job.get("root_sub_group_set") or {}).get("constraint") or {})
+    made = job_of(tasks, each=each, constraint=constraint)
+    return world(nodes, levels, name=stated["name"], jobs=[made])
 
 
-def _constraint(stated: Json) -> Json:
+def constraint_of(stated: Json) -> Json:
     return {
         "topology": stated.get("topology", ""),
         "required": stated.get("required_level"),
@@ -172,7 +172,7 @@ def _constraint(stated: Json) -> Json:
     }
 
 
-def _job(tasks: list[Json], *, each: Json | None = None, constraint: Json | None = None) -> Json:
+def job_of(tasks: list[Json], *, each: Json | None = None, constraint: Json | None = None) -> Json:
     named = [
         {**task, "name": f"task-{at}", "node": task.get("node_name", "")} for at, task in enumerate(tasks)
     ]
@@ -193,7 +193,7 @@ def node_of(name: str, *, labels: Json, **offer: float) -> Json:
     return {"name": name, "gpus": 8, "cpu_cores": 8, "memory_bytes": 10**9, "labels": labels, **offer}
 
 
-def _world(nodes: list[Json], levels: Any, *, name: str = "t", jobs: list[Json] | None = None) -> World:
+def world(nodes: list[Json], levels: Any, *, name: str = "t", jobs: list[Json] | None = None) -> World:
     cluster = {"nodes": nodes, "topologies": [{"name": name, "levels": list(levels)}]}
     return World({"cluster": cluster, "queues": [], "jobs": jobs or []})
 
