@@ -1,5 +1,6 @@
 """Memory stays flat however many cycles come and go, each with other gangs under other names."""
 
+import gc
 import multiprocessing
 import resource
 from multiprocessing.connection import Connection
@@ -23,6 +24,19 @@ def churn(pipe: Connection, cycles: int) -> None:
     for _ in range(cycles):
         world.cycle()
     pipe.send(peak_kib() - before)
+
+
+def test_a_cycle_leaves_no_garbage_that_holds_its_arrays() -> None:
+    world = World(NODES, 0.05)
+    world.cycle()
+    gc.collect()
+    gc.disable()
+    try:
+        for _ in range(10):
+            world.cycle()
+        assert gc.collect() == 0
+    finally:
+        gc.enable()
 
 
 @pytest.mark.parametrize("cycles", [2000, pytest.param(100_000, marks=pytest.mark.nightly)])

@@ -14,7 +14,8 @@ from quorate.scheduling import composite, gates, growth
 from quorate.scheduling.agenda import Add, Draft, Found, Start
 from quorate.scheduling.core import protected_part
 from quorate.scheduling.fairness import Shares
-from quorate.scheduling.placement import Search, Stops
+from quorate.scheduling.packing import Stops
+from quorate.scheduling.placement import Search
 from quorate.scheduling.policy import Policy
 from quorate.scheduling.snapshot import NONE, Ints
 from quorate.scheduling.topology import ANYWHERE, Place

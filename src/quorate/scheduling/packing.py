@@ -14,6 +14,7 @@ from quorate.scheduling import neighbours, topology
 from quorate.scheduling.agenda import Agenda, Draft, Put, State, Step
 from quorate.scheduling.column import Column, View
 from quorate.scheduling.filling import even, fill, splits
+from quorate.scheduling.gates import Stop
 from quorate.scheduling.snapshot import NONE, Bools, Floats, Ints
 from quorate.scheduling.topology import NOBODY
 from quorate.scheduling.trial import Trial, distinct
@@ -23,10 +24,27 @@ HELD_SEAT = 1e12
 DOMAIN = 1e3  # the rank of a domain by room weighs more than the packing of a node
 
 
-class IsStopped(Protocol):
-    """Whether a queue refuses what was put down so far."""
+class Stops(Protocol):
+    """Which queue refuses a draft, whole or yet to grow."""
 
-    def __call__(self, draft: Draft, *, is_whole: bool) -> bool: ...
+    def __call__(self, draft: Draft, *, is_whole: bool) -> Stop | None: ...
+
+
+class IsStopped:
+    """Whether a queue refuses what was put down so far: more would be refused as well.
+
+    Not a method of the search: an object that packs and searches for each other would keep its trial until the
+    garbage collector comes.
+    """
+
+    def __init__(self, stops: Stops | None) -> None:
+        self.stop: Stop | None = None  # the last one
+        self._stops = stops
+
+    def __call__(self, draft: Draft, *, is_whole: bool) -> bool:
+        stop = self._stops(draft, is_whole=is_whole) if self._stops and draft.steps else None
+        self.stop = stop or self.stop
+        return stop is not None
 
 
 class Packing:

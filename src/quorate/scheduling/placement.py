@@ -11,7 +11,6 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from itertools import chain
-from typing import Protocol
 
 import numpy as np
 
@@ -30,18 +29,12 @@ from quorate.scheduling.agenda import (
     State,
 )
 from quorate.scheduling.gates import Stop
-from quorate.scheduling.packing import Packing, shapes_below
+from quorate.scheduling.packing import IsStopped, Packing, Stops, shapes_below
 from quorate.scheduling.snapshot import NONE
 from quorate.scheduling.topology import Demand, Place
 from quorate.scheduling.trial import Trial
 
 NOTHING_YET = Draft()
-
-
-class Stops(Protocol):
-    """Which queue refuses a draft, whole or yet to grow."""
-
-    def __call__(self, draft: Draft, *, is_whole: bool) -> Stop | None: ...
 
 
 class Search:
@@ -58,8 +51,7 @@ class Search:
         stops: Stops | None = None,
     ) -> None:
         self.trial = trial
-        self.stop: Stop | None = None  # the last one that closed a way
-        self._stops = stops
+        self._is_stopped = IsStopped(stops)
         self.now = now
         self.is_exact = is_exact
         self.ran_short = False  # a queue that refuses is no lack of room: no packing helps there
@@ -106,11 +98,10 @@ class Search:
         self.ran_short |= first is None and not isinstance(goal, Choose)
         return found if first is None else chain([first], found)
 
-    def _is_stopped(self, draft: Draft, *, is_whole: bool) -> bool:
-        """Whether a queue refuses what was put down so far: more would be refused as well."""
-        stop = self._stops(draft, is_whole=is_whole) if self._stops and draft.steps else None
-        self.stop = stop or self.stop
-        return stop is not None
+    @property
+    def stop(self) -> Stop | None:
+        """The last one that closed a way."""
+        return self._is_stopped.stop
 
     def demands(self, goal: Start | Add) -> list[Demand]:
         """What a step cannot do without, shape by shape; nothing where it may choose."""
