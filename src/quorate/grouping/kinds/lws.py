@@ -2,10 +2,13 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from functools import lru_cache
+from typing import NamedTuple
 
 from msgspec import structs
 
 from quorate.api import labels
+from quorate.api.core import Pod
 from quorate.api.podgroup import MAX_SUB_GROUPS, SubGroup, TopologyConstraint
 from quorate.api.topology import NODE_LABELS
 from quorate.grouping.errors import MalformedError
@@ -87,8 +90,7 @@ def _whole_set(
     """The set as one gang with a group for each of its groups, of which so many are needed."""
     count = whole_or(subject.owner.at("spec", "replicas"), 1, "spec.replicas")
     own = whole(index, f"label {labels.LWS_GROUP_INDEX}")
-    indices = [pod.metadata.label(labels.LWS_GROUP_INDEX) for pod in subject.pods]
-    count = max(count, *(int(text) + 1 for text in indices if text.isdecimal()))
+    count = max(count, _seen(_Shared(subject.pods)).highest + 1)
     below, leaf = _groups(subject, size)
     if count * (1 + len(below)) > MAX_SUB_GROUPS:
         raise MalformedError(
@@ -141,8 +143,38 @@ def _waits_for_leader(subject: Subject, index: str) -> bool:
         raise MalformedError(f"spec.startupPolicy: {policy!r} is neither LeaderCreated nor LeaderReady")
     if policy != "LeaderReady":
         return False
-    pods = (pod for pod in subject.pods if pod.metadata.label(labels.LWS_GROUP_INDEX) == index)
-    return all(pod.metadata.label(labels.LWS_WORKER_INDEX) == "0" and not pod.spec.node_name for pod in pods)
+    return index not in _seen(_Shared(subject.pods)).started
+
+
+class _Shared:
+    """The pods of one pass, told apart by identity: every one of them asks the same of all of them."""
+
+    def __init__(self, pods: tuple[Pod, ...]) -> None:
+        self.pods = pods
+
+    def __hash__(self) -> int:
+        return id(self.pods)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Shared) and other.pods is self.pods
+
+
+class _Seen(NamedTuple):
+    """The highest group, and those of which there is a worker or a leader that has its node."""
+
+    highest: int
+    started: frozenset[str]
+
+
+@lru_cache(maxsize=1)
+def _seen(shared: _Shared) -> _Seen:
+    indices = {pod.metadata.label(labels.LWS_GROUP_INDEX) for pod in shared.pods}
+    started = (
+        pod.metadata.label(labels.LWS_GROUP_INDEX)
+        for pod in shared.pods
+        if pod.metadata.label(labels.LWS_WORKER_INDEX) != "0" or pod.spec.node_name
+    )
+    return _Seen(max((int(text) for text in indices if text.isdecimal()), default=-1), frozenset(started))
 
 
 def _segmenting(subject: Subject, size: int) -> Segmenting | None:
