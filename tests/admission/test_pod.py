@@ -1,8 +1,8 @@
 from quorate.admission.pod import review
 from quorate.admission.surroundings import Surroundings
 from quorate.api.core import Pod
-from quorate.api.labels import POD_GROUP_NAME, PREEMPTIBILITY, SUB_GROUP_NAME
-from quorate.api.meta import ObjectMeta
+from quorate.api.labels import POD_GROUP_NAME, PREEMPTIBILITY, SKIP_POD_GROUPER, SUB_GROUP_NAME
+from quorate.api.meta import ObjectMeta, OwnerReference
 from quorate.api.podgroup import PodGroup, PodGroupSpec, SubGroup
 
 GANG = PodGroup(spec=PodGroupSpec(sub_groups=[SubGroup(name="leader", min_member=1)]))
@@ -44,3 +44,15 @@ def test_an_invalid_preemptibility_is_passed_over_with_a_word() -> None:
         'metadata.labels.kai.scheduler/preemptibility: "never" is passed over: '
         "write one of preemptible, non-preemptible, semi-preemptible"
     )
+
+
+def test_a_gang_that_the_grouper_is_about_to_make_is_no_reason_to_warn() -> None:
+    owned = ObjectMeta(
+        namespace="ns",
+        annotations={POD_GROUP_NAME: "x"},
+        owner_references=[OwnerReference(kind="Job", name="j", uid="u", controller=True)],
+    )
+    assert not review(Pod(metadata=owned), None, AROUND).warnings
+    assert owned.annotations is not None
+    owned.annotations[SKIP_POD_GROUPER] = "true"
+    assert review(Pod(metadata=owned), None, AROUND).warnings

@@ -15,12 +15,15 @@ def asked_about(one: Any) -> set[tuple[str, str]]:
 
 
 def test_only_pods_of_our_scheduler_are_asked_about_and_none_is_held_up() -> None:
-    (pods,) = [one for one in webhooks() if ("", "pods") in asked_about(one)]
-    assert asked_about(pods) == {("", "pods")}
-    assert pods["failurePolicy"] == "Ignore"
-    assert [found["expression"] for found in pods["matchConditions"]] == [
-        "has(object.spec.schedulerName) && object.spec.schedulerName == 'quorate'"
-    ]
+    pods = [one for one in webhooks() if ("", "pods") in asked_about(one)]
+    assert [one["clientConfig"]["service"]["path"] for one in pods] == ["/validate", "/mutate"]
+    for one in pods:
+        assert asked_about(one) == {("", "pods")}
+        assert [rule["operations"] for rule in one["rules"]] == [["CREATE"]]
+        assert (one["failurePolicy"], one["sideEffects"], one["timeoutSeconds"]) == ("Ignore", "None", 2)
+        assert [found["expression"] for found in one["matchConditions"]] == [
+            "has(object.spec.schedulerName) && object.spec.schedulerName == 'quorate'"
+        ]
 
 
 def test_our_own_kinds_are_refused_while_nobody_judges_them() -> None:

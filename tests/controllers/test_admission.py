@@ -11,7 +11,7 @@ from quorate.api.meta import Json, Kind
 from quorate.api.podgroup import POD_GROUP
 from quorate.api.queue import QUEUE, Queue
 from quorate.controllers import app
-from quorate.controllers.admission import CONFIGURATIONS, Judge, Webhook, mutate
+from quorate.controllers.admission import CONFIGURATIONS, Judge, Webhook, complete
 from quorate.kube.auth import Connection, FixedCredentials
 from quorate.kube.caches import Caches
 from quorate.kube.certificates import Files
@@ -61,13 +61,13 @@ def test_an_object_that_cannot_work_is_refused_at_its_field() -> None:
 
 def test_a_gang_is_refused_before_the_schema_refuses_it_in_fewer_words() -> None:
     wrong = {"metadata": {"name": "g"}, "spec": {"subGroups": [{"name": "a"}]}}
-    said = [one.message for one in judged(POD_GROUP, asking=mutate, object=wrong).errors]
+    said = [one.message for one in judged(POD_GROUP, asking=complete, object=wrong).errors]
     assert said == ["subgroup a: minMember is required"]
     right = {
         "metadata": {"name": "g"},
         "spec": {"minSubGroup": 2, "subGroups": [{"name": "a", "minMember": 1}]},
     }
-    verdict = judged(POD_GROUP, asking=mutate, object=right)
+    verdict = judged(POD_GROUP, asking=complete, object=right)
     assert (verdict.errors, verdict.warnings, len(verdict.patch)) == ((), (), 1)
 
 

@@ -10,6 +10,7 @@ import pytest
 from quorate.api.core import CONFIG_MAP, POD, PRIORITY_CLASS, ConfigMap, Pod, PriorityClass
 from quorate.api.meta import Json
 from quorate.api.podgroup import POD_GROUP, PodGroup
+from quorate.controllers.contexts import Contexts
 from quorate.controllers.empty import PATIENCE_SECONDS
 from quorate.controllers.grouper import Grouper
 from quorate.controllers.runtime import Step
@@ -65,7 +66,7 @@ def on_stage(test: Callable[[Stage], Awaitable[None]]) -> None:
         async with scripted_client(attempts=1) as (server, client):
             caches = Caches(client)
             server.on("GET", BATCH, Reply(body=JOBS))
-            await test(Stage(server, caches, Grouper(client, caches, Settings(), DEFAULTS)))
+            await test(Stage(server, caches, Grouper(caches, Contexts(client, caches, Settings(), DEFAULTS))))
 
     asyncio.run(check())
 

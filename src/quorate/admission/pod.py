@@ -29,7 +29,7 @@ def _label_warnings(new: Pod) -> Iterator[Fault]:
 
 def _membership_warnings(new: Pod, around: Surroundings) -> Iterator[Fault]:
     name = new.metadata.annotation(labels.POD_GROUP_NAME)
-    if not name or around.podgroups is None:
+    if not name or around.podgroups is None or _is_grouped(new):
         return
     podgroup = around.podgroups.get(f"{new.metadata.namespace}/{name}")
     if podgroup is None:
@@ -42,3 +42,8 @@ def _membership_warnings(new: Pod, around: Surroundings) -> Iterator[Fault]:
         return  # the PodGroup's own status says so
     if leaf_of(tree, new) is None:
         yield missing(f"metadata.labels.{labels.SUB_GROUP_NAME}", stray_text(tree, new))
+
+
+def _is_grouped(new: Pod) -> bool:
+    """Whether the grouper sees to the gang, which it may make or change only after its pods."""
+    return bool(new.metadata.owner_references) and new.metadata.annotation(labels.SKIP_POD_GROUPER) != "true"

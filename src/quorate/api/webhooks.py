@@ -1,7 +1,8 @@
 """The webhook configurations of an installation: what the API server asks us about, and what if we do not answer.
 
 Objects of our own kinds are refused while nobody judges them: a wrong one could hold up many gangs. Pods are
-never refused for that, and pods of other schedulers are not even asked about.
+never refused for that: without us they are created as they are, and the grouper labels them afterwards. Pods of other
+schedulers are not even asked about.
 """
 
 from quorate.api.composite import COMPOSITE_POD_GROUP
@@ -35,9 +36,13 @@ def configurations(scheduler_name: str, url: str = "") -> list[Json]:
     validating = [
         _webhook("kinds.validate.quorate.dev", VALIDATE, JUDGED, ["CREATE", "UPDATE"]),
         _webhook("deletion.validate.quorate.dev", VALIDATE, (QUEUE,), ["DELETE"]),
-        _pods("pods.validate.quorate.dev", scheduler_name),
+        _pods("pods.validate.quorate.dev", VALIDATE, scheduler_name),
     ]
-    mutating = [_webhook("kinds.mutate.quorate.dev", MUTATE, COMPLETED, ["CREATE", "UPDATE"])]
+    mutating = [
+        _webhook("kinds.mutate.quorate.dev", MUTATE, COMPLETED, ["CREATE", "UPDATE"]),
+        # another webhook may add what decides about the gang
+        {**_pods("pods.mutate.quorate.dev", MUTATE, scheduler_name), "reinvocationPolicy": "IfNeeded"},
+    ]
     return [
         _configuration("ValidatingWebhookConfiguration", validating, url),
         _configuration("MutatingWebhookConfiguration", mutating, url),
@@ -83,10 +88,10 @@ def _webhook(name: str, path: str, kinds: tuple[Kind, ...], operations: list[str
     }
 
 
-def _pods(name: str, scheduler_name: str) -> Json:
+def _pods(name: str, path: str, scheduler_name: str) -> Json:
     kind = Kind("", "v1", "Pod", "pods")
     return {
-        **_webhook(name, VALIDATE, (kind,), ["CREATE"]),
+        **_webhook(name, path, (kind,), ["CREATE"]),
         "failurePolicy": "Ignore",
         "timeoutSeconds": 2,
         "matchConditions": [{"name": "our-scheduler", "expression": _OURS.format(name=scheduler_name)}],

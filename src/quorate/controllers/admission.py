@@ -1,7 +1,7 @@
 """Admission as a part of the process: reviews answered from the caches, over TLS that the API server trusts.
 
-`Judge` asks the pure rules; `Serving` runs the webhook server; `Trust` keeps our CA in the webhook
-configurations, so that nobody has to install certificates.
+`Judge` asks the pure rules, `Newcomers` the grouper's; `Serving` runs the webhook server; `Trust` keeps our CA in
+the webhook configurations, so that nobody has to install certificates.
 """
 
 import asyncio
@@ -13,7 +13,7 @@ from quorate.admission.defaulting import patch
 from quorate.admission.judges import judge_deletion, judge_of
 from quorate.admission.surroundings import Surroundings
 from quorate.api.composite import COMPOSITE_POD_GROUP, CompositePodGroup
-from quorate.api.core import PRIORITY_CLASS, PriorityClass
+from quorate.api.core import POD, PRIORITY_CLASS, PriorityClass
 from quorate.api.meta import Json, Kind, Object
 from quorate.api.podgroup import POD_GROUP, PodGroup
 from quorate.api.queue import QUEUE, Queue
@@ -21,6 +21,7 @@ from quorate.api.rbg import SCALING_ADAPTER
 from quorate.api.rbgpolicy import ScalingAdapter
 from quorate.api.topology import TOPOLOGY, Topology
 from quorate.api.webhooks import MUTATE, NAME, VALIDATE
+from quorate.controllers.newcomers import Newcomers
 from quorate.controllers.runtime import Step
 from quorate.kube.cache import Cache, T
 from quorate.kube.caches import Caches
@@ -112,7 +113,14 @@ def is_leaving(found: Json) -> bool:
     return isinstance(metadata, dict) and bool(metadata.get("deletionTimestamp"))
 
 
-def mutate(judge: Judge, request: AdmissionRequest) -> Verdict:
+def mutate(judge: Judge, newcomers: Newcomers, request: AdmissionRequest) -> Verdict:
+    """Pods are labelled as members of their gang, objects of our own kinds what they leave open."""
+    if (request.kind.group, request.kind.kind) == (POD.group, POD.kind):
+        return Verdict(patch=newcomers.patch(request))
+    return complete(judge, request)
+
+
+def complete(judge: Judge, request: AdmissionRequest) -> Verdict:
     """Fill in what an object leaves open.
 
     What validation would refuse is refused here already: between the two the API server asks the rules of the
@@ -143,8 +151,10 @@ class Webhook(NamedTuple):
 class Serving:
     """The server until `stop`; its certificate is made and renewed here."""
 
-    def __init__(self, judge: Judge, webhook: Webhook, ca_changed: "Trust") -> None:
-        self._server = WebhookServer({VALIDATE: judge, MUTATE: partial(mutate, judge)}, webhook.folder)
+    def __init__(self, judge: Judge, newcomers: Newcomers, webhook: Webhook, ca_changed: "Trust") -> None:
+        self._server = WebhookServer(
+            {VALIDATE: judge, MUTATE: partial(mutate, judge, newcomers)}, webhook.folder
+        )
         self._webhook = webhook
         self._trust = ca_changed
         self._stopped = asyncio.Event()

@@ -9,15 +9,18 @@ import uuid
 from collections.abc import AsyncIterator, Callable, Coroutine
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Protocol
 
 from quorate.api.core import CONFIG_MAP, ConfigMap
 from quorate.api.shipped import NAMESPACE
 from quorate.controllers.admission import Judge, Serving, Trust, Webhook
+from quorate.controllers.contexts import Contexts
 from quorate.controllers.granted import Granted
 from quorate.controllers.grouper import Grouper
 from quorate.controllers.health import HealthServer
 from quorate.controllers.lws import LeaderWorkerSets
+from quorate.controllers.newcomers import Newcomers
 from quorate.controllers.rbg import RoleBasedGroups
 from quorate.controllers.runtime import Loop
 from quorate.controllers.scheduler import Scheduler
@@ -96,11 +99,16 @@ class Bench:
     granted: Granted = field(default_factory=Granted)
     rush: Rush = field(default_factory=Rush)
 
+    @cached_property
+    def contexts(self) -> Contexts:
+        """One for all, so that admission knows the owners that the grouper has read."""
+        settings = self.settings
+        grouping = replace(settings.grouping, scheduler_names=frozenset({settings.scheduler_name}))
+        return Contexts(self.client, self.caches, grouping, settings.kind_defaults)
+
 
 def grouper(bench: Bench) -> list[Part]:
-    settings = bench.settings
-    grouping = replace(settings.grouping, scheduler_names=frozenset({settings.scheduler_name}))
-    made = Grouper(bench.client, bench.caches, grouping, settings.kind_defaults)
+    made = Grouper(bench.caches, bench.contexts)
     return [Loop(made, Writer(bench.client, "quorate-grouper"), workers=8)]
 
 
@@ -137,7 +145,7 @@ def admission(bench: Bench) -> list[Part]:
     webhook = bench.settings.webhook
     assert webhook is not None, "settings refuse the choice of admission without a webhook"
     trust = Trust(bench.client, bench.caches, webhook)
-    serving = Serving(Judge(bench.caches), webhook, trust)
+    serving = Serving(Judge(bench.caches), Newcomers(bench.contexts), webhook, trust)
     return [serving, Loop(trust, Writer(bench.client, "quorate-admission"), workers=1)]
 
 

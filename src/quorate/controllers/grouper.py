@@ -3,64 +3,46 @@
 Owners are fetched when the pure grouper asks for them, and only then.
 """
 
-import logging
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import partial
-from typing import TypeVar
 
 import msgspec
 
-from quorate.api.core import CONFIG_MAP, POD, PRIORITY_CLASS, ConfigMap, Pod, PriorityClass
+from quorate.api.core import POD, Pod
 from quorate.api.meta import Json
 from quorate.api.podgroup import POD_GROUP, PodGroup
+from quorate.controllers.contexts import Contexts, Fetched, Place
 from quorate.controllers.empty import PATIENCE_SECONDS, Empties, EmptyGroups, owner_uids
 from quorate.controllers.kinship import Kinship, nearest
 from quorate.controllers.runtime import Step
-from quorate.grouping.defaults import KEY as DEFAULTS_KEY
-from quorate.grouping.defaults import KindDefaults, parse_defaults
 from quorate.grouping.errors import GroupingError, NotFetchedError
 from quorate.grouping.grouper import Grouping, Warned, group
-from quorate.grouping.objects import Address, Unreadable
+from quorate.grouping.objects import Unreadable
 from quorate.grouping.owners import walk
-from quorate.grouping.registry import READ_WITH_STATUS
-from quorate.grouping.subject import Context, Settings
 from quorate.grouping.writes import plan, removal
 from quorate.kube.apply import target_of
 from quorate.kube.caches import Caches
-from quorate.kube.client import Client
 from quorate.kube.keys import Keys
 from quorate.kube.outcome import Outcome, Result
-from quorate.kube.owners import Absent, Owners, address
+from quorate.kube.owners import address
 from quorate.kube.resources import Scope
-from quorate.plan import Plan, Ref
+from quorate.plan import Plan
 
-log = logging.getLogger(__name__)
-
-T = TypeVar("T")
 REFUSED_SECONDS = 30.0
 # the pods of one workload come in quick succession, and each pass reads all of them
 BATCH_SECONDS = 0.03
-Place = tuple[str, str, str, str]
-Fetched = dict[Place, Json | Unreadable]
 
 
 class Grouper:
     name = "grouper"
 
-    def __init__(
-        self, client: Client, caches: Caches, settings: Settings, defaults: Ref | None = None
-    ) -> None:
-        """`defaults` is the ConfigMap with the defaults of kinds."""
+    def __init__(self, caches: Caches, contexts: Contexts) -> None:
         self.keys: Keys[str] = Keys(self.name)
-        self._settings = settings
-        self._defaults = KindDefaults()
+        self._contexts = contexts
         self._pods = caches.of(Scope(kind=POD), Pod)
         self._groups = caches.of(Scope(kind=POD_GROUP), PodGroup)
-        self._classes = caches.of(Scope(kind=PRIORITY_CLASS), PriorityClass)
-        reads_status = READ_WITH_STATUS | settings.extensions.kinds.keys()
-        self._owners = Owners(client, caches, self._owner_changed, reads_status)
         self._kinship = Kinship()
         self._by_nearest = self._pods.index(lambda pod: [nearest(pod)] if self._is_ours(pod) else [])
         self._made: dict[tuple[str, str], str] = {}  # PodGroup -> key
@@ -68,12 +50,7 @@ class Grouper:
         self._empty = EmptyGroups(self._pods, self._groups)
         self._pods.subscribe(self._pod_changed)
         self._groups.subscribe(self._group_changed)
-        self._classes.subscribe(self._class_changed)
-        if defaults is not None:
-            scope = Scope(
-                kind=CONFIG_MAP, namespace=defaults.namespace, fields=f"metadata.name={defaults.name}"
-            )
-            caches.of(scope, ConfigMap).subscribe(self._defaults_changed)
+        contexts.subscribe(self._owner_changed, self._all_changed)
 
     async def reconcile(self, key: str) -> Step:
         """Group the pods of one workload."""
@@ -83,18 +60,18 @@ class Grouper:
             self._refused.pop(key, None)
             return step(Plan(), self._empty.below({key}, time.monotonic()))
         fetched: Fetched = {}
-        top = await self._with_objects(fetched, lambda: top_of(pods[0], fetched))
+        top = await self._contexts.with_fetched(fetched, lambda: top_of(pods[0], fetched))
         if self._kinship.learn(nearest(pods[0]), top) or top != key:
             self.keys.add(top)
             return Step()
-        classes = frozenset(found.metadata.name for found in self._classes)
-        context = Context(fetched, classes, self._settings, self._defaults)
-        grouping = self._with_refusals(key, await self._with_objects(fetched, lambda: group(pods, context)))
+        context = self._contexts.context(fetched)
+        grouped = await self._contexts.with_fetched(fetched, lambda: group(pods, context))
+        grouping = self._with_refusals(key, grouped)
         read = {identity(place, found) for place, found in fetched.items()}
         self._kinship.read(read, key)
         # what was refused may be mended by an object that nobody watches yet
         is_refused = any(warned.is_refusal for warned in grouping.warnings)
-        written = plan(grouping, self._existing(grouping, key), self._settings)
+        written = plan(grouping, self._existing(grouping, key), context.settings)
         empties = self._empty.below(
             read, time.monotonic(), {f"{gang.namespace}/{gang.name}" for gang in grouping.gangs}
         )
@@ -119,20 +96,6 @@ class Grouper:
             elif target.kind is POD_GROUP:
                 self._refused.get(key, {}).pop(target.name, None)
 
-    async def _with_objects(self, fetched: Fetched, compute: Callable[[], T]) -> T:
-        """Compute, fetching what is asked for until nothing is missing."""
-        while True:
-            try:
-                return compute()
-            except NotFetchedError as missing:
-                fetched[missing.address.key] = await self._fetch(missing.address)
-
-    async def _fetch(self, address: Address) -> Json | Unreadable:
-        found = await self._owners.find(address.api_version, address.kind, address.namespace, address.name)
-        if isinstance(found, Absent):
-            return Unreadable.FORBIDDEN if found.forbidden else Unreadable.ABSENT
-        return found
-
     def _existing(self, grouping: Grouping, key: str) -> Mapping[str, PodGroup]:
         existing = {}
         for gang in grouping.gangs:
@@ -151,7 +114,7 @@ class Grouper:
 
     def _is_ours(self, pod: Pod) -> bool:
         """Owners of other pods are none of our business: not even their kinds are watched."""
-        return pod.spec.scheduler_name in self._settings.scheduler_names
+        return pod.spec.scheduler_name in self._contexts.settings.scheduler_names
 
     def _group_changed(self, old: PodGroup | None, new: PodGroup | None) -> None:
         """Somebody changed or deleted what was made here, perhaps we ourselves: compare again."""
@@ -166,20 +129,9 @@ class Grouper:
             for uid in owner_uids(new):
                 self.keys.add_after(uid, PATIENCE_SECONDS)
 
-    def _owner_changed(self, _: str, uid: str) -> None:
+    def _owner_changed(self, uid: str) -> None:
         for key in self._kinship.readers(uid):
             self.keys.add(key)
-
-    def _class_changed(self, old: PriorityClass | None, new: PriorityClass | None) -> None:
-        if old is None or new is None:
-            self._all_changed()
-
-    def _defaults_changed(self, _: ConfigMap | None, new: ConfigMap | None) -> None:
-        text = ((new.data if new else None) or {}).get(DEFAULTS_KEY)
-        self._defaults = parse_defaults(text) if text else KindDefaults()
-        if self._defaults.problem:
-            log.warning("%s; defaults that cannot be read do not count", self._defaults.problem)
-        self._all_changed()
 
     def _all_changed(self) -> None:
         for pod in self._pods:

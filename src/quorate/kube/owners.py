@@ -97,6 +97,18 @@ class Owners:
         self._held[place] = found
         return found
 
+    def known(self, api_version: str, kind_name: str, namespace: str, name: str) -> Json | ObjectMeta | None:
+        """What is here now, from any thread: the object as it was read, else its metadata as the watch shows it."""
+        kind = self._kinds.get((api_version, kind_name))
+        seen = self._watched.get(kind) if kind is not None else None
+        if kind is None or seen is None or seen.problem:
+            return None
+        place = Place(kind, namespace if kind.namespaced else "", name)
+        if (held := self._held.get(place)) is not None:
+            return held
+        found = seen.get(place.namespace, name)
+        return None if found is None else found.metadata
+
     async def _kind(self, api_version: str, name: str) -> Kind | None:
         """Discovery, once per kind; an unknown one is asked for again, since a CRD may come later."""
         if (api_version, name) not in self._kinds:
