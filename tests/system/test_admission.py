@@ -1,5 +1,6 @@
 """Admission as a user meets it with kubectl; on a cluster whose API server asks our webhook."""
 
+import json
 from typing import Any
 
 import pytest
@@ -172,3 +173,118 @@ def test_what_crashes_upstream_or_goes_wrong_unseen_is_refused_at_its_field(
     refused = shell.run("apply", "-f", "-", stdin=web(**group))
     assert refused.code == 1
     assert text in refused.err
+
+
+GANG_OF = "pod-group-name"
+SET = """
+apiVersion: apps/v1
+kind: StatefulSet
+metadata: {{name: {name}}}
+spec:
+  serviceName: {name}
+  replicas: {replicas}
+  podManagementPolicy: Parallel
+  selector: {{matchLabels: {{app: {name}}}}}
+  template:
+    metadata: {{labels: {{app: {name}}}}}
+    spec:
+      schedulerName: {scheduler}
+      containers: [{{name: main, image: "example/main:1"}}]
+"""
+GROWING_JOB = """
+apiVersion: batch/v1
+kind: Job
+metadata: {name: train}
+spec:
+  parallelism: 1
+  completions: 6
+  template:
+    metadata: {annotations: {quorate.dev/fake-run-seconds: "3600"}}
+    spec:
+      schedulerName: quorate
+      restartPolicy: Never
+      containers: [{name: main, image: "example/main:1"}]
+"""
+
+
+def grouped(shell: Kubectl, count: int) -> dict[str, bool]:
+    """Whether the grouper had to write the pods, by name, once all of them have their gang."""
+
+    def pods() -> list[Json]:
+        return list(shell.get("pods", "--show-managed-fields")["items"])
+
+    found = eventually(pods, until=lambda seen: [is_member(one) for one in seen] == [True] * count)
+    return {one["metadata"]["name"]: "quorate" in managers(one) for one in found}
+
+
+def is_member(pod: Json) -> bool:
+    return GANG_OF in pod["metadata"].get("annotations", {})
+
+
+def managers(pod: Json) -> set[str]:
+    """Who wrote the pod, but for its status."""
+    return {one["manager"] for one in pod["metadata"]["managedFields"] if "subresource" not in one}
+
+
+def test_pods_of_an_owner_that_is_known_are_created_as_members(shell: Kubectl) -> None:
+    shell.apply(SET.format(name="db", replicas=1, scheduler="quorate"))
+    first = grouped(shell, 1)
+    shell("scale", "statefulset", "db", "--replicas=4")
+    assert grouped(shell, 4) == {**first, "db-1": False, "db-2": False, "db-3": False}
+    shell("delete", "statefulset", "db", "--cascade=foreground")
+    shell.apply(GROWING_JOB)
+    first = grouped(shell, 1)
+    shell("patch", "job", "train", "--patch", '{"spec": {"parallelism": 6}}')
+    assert sum(grouped(shell, 6).values()) == sum(first.values())
+    (gang,) = shell.get("podgroups.scheduling.run.ai")["items"]
+    assert {one["metadata"]["annotations"][GANG_OF] for one in shell.get("pods")["items"]} == {
+        gang["metadata"]["name"]
+    }
+
+
+def test_a_dry_run_shows_the_gang_and_other_schedulers_never_meet_us(shell: Kubectl) -> None:
+    shell.apply(SET.format(name="db", replicas=1, scheduler="quorate"))
+    grouped(shell, 1)
+    shell.apply(SET.format(name="foreign", replicas=1, scheduler="default-scheduler"))
+    (pod,) = eventually(
+        lambda: shell.get("pods", "--show-managed-fields", "-l", "app=foreign")["items"], until=bool
+    )
+    assert not is_member(pod)
+    assert "quorate" not in managers(pod)
+    sample = shell.get("pod", "db-0")
+    kept = {"name": "db-9", "ownerReferences": sample["metadata"]["ownerReferences"]}
+    spec = {"schedulerName": "quorate", "containers": [{"name": "main", "image": "example/main:1"}]}
+    body = {"apiVersion": "v1", "kind": "Pod", "metadata": kept, "spec": spec}
+    shown = shell.run("create", "--dry-run=server", "-f", "-", "-o", "json", stdin=json.dumps(body)).checked()
+    assert (
+        json.loads(shown.out)["metadata"]["annotations"][GANG_OF]
+        == (sample["metadata"]["annotations"][GANG_OF])
+    )
+    assert shown.err == ""
+
+
+def test_pods_are_created_and_grouped_while_the_webhook_does_not_answer(shell: Kubectl) -> None:
+    hooks = shell.get("mutatingwebhookconfiguration", "quorate")["webhooks"]
+    (place,) = [n for n, one in enumerate(hooks) if one["name"] == "pods.mutate.quorate.dev"]
+    path, client = f"/webhooks/{place}/clientConfig", hooks[place]["clientConfig"]
+    shell.apply(SET.format(name="db", replicas=1, scheduler="quorate"))
+    grouped(shell, 1)
+    lead(shell, path, {"url": "https://localhost:1/mutate", "caBundle": client["caBundle"]})
+    try:
+        replicas = 1
+
+        def is_unlabelled() -> bool:
+            """The API server hears of the change when it likes."""
+            nonlocal replicas
+            replicas += 1
+            shell("scale", "statefulset", "db", f"--replicas={replicas}")
+            return grouped(shell, replicas)[f"db-{replicas - 1}"]
+
+        eventually(is_unlabelled)
+    finally:
+        lead(shell, path, client)
+
+
+def lead(shell: Kubectl, path: str, client: Json) -> None:
+    change = [{"op": "replace", "path": path, "value": client}]
+    shell("patch", "mutatingwebhookconfiguration", "quorate", "--type=json", "--patch", json.dumps(change))
