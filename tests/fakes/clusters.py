@@ -7,12 +7,23 @@ nominations and annotations are kept. `judge` says what is wrong with what the c
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from datetime import UTC, datetime
-from typing import Protocol
+from typing import Any, Protocol
 
 from msgspec.structs import replace
 
 from quorate.api import labels
-from quorate.api.core import NODE, POD, PRIORITY_CLASS, Node, NodeStatus, Pod, PodStatus, PriorityClass
+from quorate.api.core import (
+    NODE,
+    POD,
+    PRIORITY_CLASS,
+    Node,
+    NodeSpec,
+    NodeStatus,
+    Pod,
+    PodStatus,
+    PriorityClass,
+    Taint,
+)
 from quorate.api.meta import Kind, Object, ObjectMeta
 from quorate.api.podgroup import POD_GROUP, PodGroup, PodGroupSpec, SubGroup, TopologyConstraint
 from quorate.api.podspec import Container, PodSpec, ResourceRequirements
@@ -98,6 +109,15 @@ class Cluster:
         self.nodes[name], self.cpus[name], self.places[name] = gpus, cpus, places
         self._show(NODE, self._node(name))
 
+    def mark(
+        self, name: str, *taints: Taint, cordoned: bool = False, more: Mapping[str, str] | None = None
+    ) -> None:
+        """Taint or cordon a node, or give it further resources."""
+        node = self._node(name)
+        amounts = {**(node.status.allocatable or {}), **(more or {})}
+        spec = NodeSpec(unschedulable=cordoned, taints=list(taints))
+        self._show(NODE, replace(node, spec=spec, status=replace(node.status, allocatable=amounts)))
+
     def lose(self, name: str) -> None:
         """A node vanishes; its pods are made anew."""
         self._show(NODE, None, was=self._node(name))
@@ -158,6 +178,12 @@ class Cluster:
         for group in groups:
             for index in range(group.members):
                 self._put(_pod(name, group, index))
+
+    def dress(self, gang: str, *, labels: Mapping[str, str] | None = None, **spec: Any) -> None:
+        """Give every member of a gang further labels and other fields of its spec."""
+        for pod in [one for one in self.pods.values() if one.metadata.label("gang") == gang]:
+            metadata = replace(pod.metadata, labels={**(pod.metadata.labels or {}), **(labels or {})})
+            self._put(replace(pod, metadata=metadata, spec=replace(pod.spec, **spec)))
 
     def cycle(self) -> Plan:
         """One decision, applied."""

@@ -9,10 +9,11 @@ from functools import reduce
 
 import numpy as np
 
-from quorate.scheduling.request import Expression, Taint, Term, Toleration
-from quorate.scheduling.snapshot import Bools, Nodes, Snapshot
+from quorate.scheduling.request import Expression, Request, Taint, Term, Toleration
+from quorate.scheduling.snapshot import Bools, Ints, Nodes, Snapshot
 
 HARD_EFFECTS = ("NoSchedule", "NoExecute")
+SOFT_EFFECTS = ("PreferNoSchedule",)
 
 
 def static_mask(snapshot: Snapshot, shape: int) -> Bools:
@@ -20,24 +21,34 @@ def static_mask(snapshot: Snapshot, shape: int) -> Bools:
     request, nodes = snapshot.shapes[shape], snapshot.nodes
     if request.blocked_by:
         return np.zeros(len(nodes.names), dtype=np.bool_)
-    mask = nodes.schedulable & tolerated(nodes, request.tolerations)
-    mask &= matches_term(nodes, request.node_selector)
-    for terms in filter(None, (request.node_terms, *request.volume_terms)):
+    mask = nodes.schedulable & tolerated(nodes, request.tolerations) & is_selected(nodes, request)
+    for terms in request.volume_terms:
         mask &= matches_any(nodes, terms)
     return mask
 
 
+def is_selected(nodes: Nodes, request: Request) -> Bools:
+    """Nodes that match the selector and the required affinity."""
+    selected = matches_term(nodes, request.node_selector)
+    return selected & matches_any(nodes, request.node_terms) if request.node_terms else selected
+
+
 def tolerated(nodes: Nodes, tolerations: tuple[Toleration, ...]) -> Bools:
-    """Nodes all of whose hard taints are tolerated; decided once per distinct set of taints."""
-    fine = [
-        all(
-            any(_tolerates(one, taint) for one in tolerations)
+    """Nodes all of whose hard taints are tolerated."""
+    closed = untolerated(nodes, tolerations, HARD_EFFECTS) > 0
+    return ~closed
+
+
+def untolerated(nodes: Nodes, tolerations: tuple[Toleration, ...], effects: tuple[str, ...]) -> Ints:
+    """How many taints of these effects are not tolerated, by node; counted once per distinct set of taints."""
+    counts = [
+        sum(
+            taint.effect in effects and not any(_tolerates(one, taint) for one in tolerations)
             for taint in taints
-            if taint.effect in HARD_EFFECTS
         )
         for taints in nodes.taint_sets
     ]
-    return np.array([*fine, False])[nodes.taints]
+    return np.array(counts, dtype=np.int64)[nodes.taints]
 
 
 def matches_any(nodes: Nodes, terms: Iterable[Term]) -> Bools:

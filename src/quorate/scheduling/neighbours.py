@@ -14,7 +14,8 @@ from quorate.scheduling.request import Expression, Neighbour, Port, Request, Sel
 from quorate.scheduling.snapshot import NONE, Bools, Floats, Ints, Smalls, Snapshot, State
 
 ANY_ADDRESS = "0.0.0.0"  # noqa: S104  the wire's word for every address of a node
-HOLDS = (State.ACTIVE, State.RELEASING)
+STAYS = (State.ACTIVE,)
+HOLDS = (*STAYS, State.RELEASING)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -43,10 +44,10 @@ def concerns(snapshot: Snapshot) -> frozenset[int]:
 
 
 def occupants(
-    snapshot: Snapshot, state: Smalls, node: Smalls, drafted: Iterable[tuple[int, Ints, Ints]]
+    snapshot: Snapshot, state: Smalls, node: Smalls, drafted: Iterable[tuple[int, Ints, Ints]], *, now: bool
 ) -> Occupants:
-    """Who holds a node; `drafted` are shapes with nodes and counts."""
-    rows = np.flatnonzero(np.isin(state, HOLDS) & (node != NONE))
+    """Who holds a node now, or once those that leave are gone; `drafted` are shapes with nodes and counts."""
+    rows = np.flatnonzero(np.isin(state, HOLDS if now else STAYS) & (node != NONE))
     shapes, nodes, counts = [snapshot.pods.shape[rows]], [node[rows].astype(np.int64)], [np.ones_like(rows)]
     for shape, more, taken in drafted:
         shapes.append(np.full_like(more, shape))
@@ -171,9 +172,11 @@ def _even(snapshot: Snapshot, shape: int, spread: Spread, there: Occupants) -> B
     """Nodes whose domain may take one more pod without outgrowing the emptiest by more than the skew."""
     ids = _ids(snapshot, spread.topology_key)
     request, nodes = snapshot.shapes[shape], snapshot.nodes
-    counted = (ids != NONE) & fit.matches_term(nodes, request.node_selector)
-    if request.node_terms:
-        counted &= fit.matches_any(nodes, request.node_terms)
+    counted = ids != NONE
+    if spread.reads_affinity:
+        counted &= fit.is_selected(nodes, request)
+    if spread.reads_taints:
+        counted &= fit.tolerated(nodes, request.tolerations)
     held = np.where(counted, _held(snapshot, spread.selector, there), 0)
     sums = _domain_sums(snapshot, spread.topology_key, held)
     fewest = 0.0

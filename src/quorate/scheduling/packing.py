@@ -129,7 +129,8 @@ class Packing:
 
     def _occupants(self, draft: Draft) -> neighbours.Occupants:
         drafted = ((step.shape, step.nodes, step.counts) for step in draft.steps)
-        return neighbours.occupants(self._trial.snapshot, self._trial.state, self._trial.node, drafted)
+        trial = self._trial
+        return neighbours.occupants(trial.snapshot, trial.state, trial.node, drafted, now=self._now)
 
     def _is_plain(self, goal: Put) -> bool:
         """Whether nothing but the column decides where the pods go."""

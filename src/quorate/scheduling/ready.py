@@ -26,9 +26,11 @@ def bind_ready(cycle: Cycle) -> None:
 
 
 def _is_idle(cycle: Cycle, placement: Placement) -> bool:
-    """Pods that were evicted are made anew first."""
+    """Pods that were evicted are made anew first, and neighbours who leave are gone first."""
     snapshot = cycle.snapshot
     if (snapshot.pods.state[placement.pods] != State.PENDING).any():
+        return False
+    if not cycle.trial.coupled.isdisjoint(snapshot.pods.shape[placement.pods].tolist()):
         return False
     left = cycle.trial.idle[:, placement.nodes].T.copy()
     nodes, at = np.unique(placement.nodes, return_inverse=True)

@@ -66,6 +66,8 @@ class Spread:
     max_skew: int
     min_domains: int
     is_hard: bool
+    reads_affinity: bool = True  # nodes that the pod's own selector or affinity rules out do not count
+    reads_taints: bool = False  # nodes whose taints it does not tolerate neither
 
 
 @dataclass(frozen=True, slots=True)

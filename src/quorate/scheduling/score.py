@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from quorate.scheduling.fit import matches_term
+from quorate.scheduling.fit import SOFT_EFFECTS, matches_term, untolerated
 from quorate.scheduling.snapshot import CPU, GPU, Floats, Ints, Snapshot
 
 if TYPE_CHECKING:
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 PACKING = 9.0  # 0..9
 KIND = 10.0  # pods without GPUs keep off nodes with GPUs
 PREFERENCE = 100.0  # per full weight of the preferred node affinity
+AVOIDANCE = 300.0  # nodes that would rather have others come last
 
 
 def binpack(trial: "Trial", shape: int, nodes: Ints | slice) -> Floats:
@@ -55,4 +56,5 @@ def _steady_of(snapshot: Snapshot, shape: int) -> Floats:
     total = sum(abs(preference.weight) for preference in preferences) or 1
     for preference in preferences:
         score = score + PREFERENCE * preference.weight / total * matches_term(snapshot.nodes, preference.term)
-    return score
+    avoided = untolerated(snapshot.nodes, snapshot.shapes[shape].tolerations, SOFT_EFFECTS)
+    return score - AVOIDANCE * avoided / max(int(avoided.max(initial=0)), 1)

@@ -119,6 +119,15 @@ def _spreads(pod: Pod) -> tuple[Spread, ...]:
     for one in pod.spec.topology_spread_constraints or ():
         same = [Expression(key, "In", (mine[key],)) for key in one.match_label_keys or () if key in mine]
         selector = Selector((*_labels(one.label_selector), *same), _namespaces(pod, None))
-        is_hard = one.when_unsatisfiable != "ScheduleAnyway"
-        found.append(Spread(selector, one.topology_key, one.max_skew, one.min_domains or 1, is_hard))
+        found.append(
+            Spread(
+                selector,
+                one.topology_key,
+                one.max_skew,
+                one.min_domains or 1,
+                is_hard=one.when_unsatisfiable != "ScheduleAnyway",
+                reads_affinity=one.node_affinity_policy != "Ignore",
+                reads_taints=one.node_taints_policy == "Honor",
+            )
+        )
     return tuple(sorted(found, key=repr))
