@@ -1,4 +1,8 @@
-"""`python -m bench.grouping`: 100,000 pods of 5,000 workloads grouped from cold, then once more unchanged."""
+"""`python -m bench.grouping`: 100,000 pods of 5,000 workloads grouped from cold, as written, and unchanged.
+
+"written" is the pass after all pods and PodGroups came back with what the first pass wrote, "steady" the one after
+that: nothing changed, as where one pod of a large workload did.
+"""
 
 import argparse
 import gc
@@ -104,12 +108,23 @@ def measure(workloads: int, pods: int) -> Json:
         written(members, grouping, changes)
         for (_, members), grouping, changes in zip(stage, groupings, plans, strict=True)
     ]
-    begin = time.perf_counter()
-    again = [
-        plan(group(members, context), groups, context.settings)
-        for (context, _), (members, groups) in zip(stage, shown, strict=True)
+    came = [(context, members, groups) for (context, _), (members, groups) in zip(stage, shown, strict=True)]
+    begin, used = time.perf_counter(), time.process_time()
+    groupings = [
+        group(members, context, before=before)
+        for (context, members, _), before in zip(came, groupings, strict=True)
     ]
-    steady = time.perf_counter() - begin
+    again = [
+        plan(grouping, groups, context.settings)
+        for (context, _, groups), grouping in zip(came, groupings, strict=True)
+    ]
+    as_written, as_written_cpu = time.perf_counter() - begin, time.process_time() - used
+    begin, used = time.perf_counter(), time.process_time()
+    again += [
+        plan(group(members, context, before=before), groups, context.settings)
+        for (context, members, groups), before in zip(came, groupings, strict=True)
+    ]
+    steady, steady_cpu = time.perf_counter() - begin, time.process_time() - used
     writes = Counter(type(change).__name__ for each in plans for change in each.changes)
     return {
         "pods": sum(len(members) for _, members in stage),
@@ -117,7 +132,10 @@ def measure(workloads: int, pods: int) -> Json:
         "gangs": sum(len(grouping.gangs) for grouping in groupings),
         "cold_seconds": cold,
         "cold_cpu_seconds": cold_cpu,
+        "written_seconds": as_written,
+        "written_cpu_seconds": as_written_cpu,
         "steady_seconds": steady,
+        "steady_cpu_seconds": steady_cpu,
         "writes": dict(writes),
         "writes_again": sum(len(each.changes) for each in again),
         "peak_mib": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024,
@@ -134,7 +152,7 @@ def faults(found: Json) -> list[str]:
         f"took more than {TARGET_SECONDS} s": found["cold_cpu_seconds"] <= TARGET_SECONDS,
         "more than one write a gang": writes.get("Apply", 0) <= found["gangs"],
         "more than one write a pod": writes.get("Patch", 0) <= found["pods"],
-        "writes on a second pass": not found["writes_again"],
+        "writes after the first pass": not found["writes_again"],
     }
     return [fault for fault, holds in checks.items() if not holds]
 

@@ -13,7 +13,7 @@ from quorate.grouping import grouper as core
 from quorate.grouping.errors import GroupingError
 from quorate.grouping.objects import owner_from_json
 from quorate.grouping.samples import reference
-from quorate.grouping.subject import Extensions, Subject
+from quorate.grouping.subject import Extensions, Peers, Subject
 from tests.cases.deviations import Mismatch, explain
 from tests.cases.grouper_deviations import RULES as DEVIATIONS
 from tests.cases.grouper_rules import RULES
@@ -122,7 +122,7 @@ def _call(case: Json) -> Json:
     world = World([*case["objects"], *case["ownerChain"], *filter(None, [case["owner"]])], config, ())
     owner = owner_from_json(case["owner"] or {}, pod.metadata.namespace)
     chain = tuple(owner_from_json(found, pod.metadata.namespace) for found in case["ownerChain"]) or (owner,)
-    subject = Subject(pod, owner, chain, (pod, *world.pods()), world.context())
+    subject = Subject(pod, owner, chain, Peers((pod, *world.pods())), world.context())
     gang, _ = core.gang([(subject, rules(subject))], subject.context)
     return _as_metadata(gang, pod)
 

@@ -7,9 +7,10 @@ from typing import Any
 import msgspec
 import pytest
 
+from quorate.api import labels
 from quorate.api.core import CONFIG_MAP, POD, PRIORITY_CLASS, ConfigMap, Pod, PriorityClass
 from quorate.api.meta import Json
-from quorate.api.podgroup import POD_GROUP, PodGroup
+from quorate.api.podgroup import POD_GROUP, PodGroup, PodGroupStatus
 from quorate.controllers.contexts import Contexts
 from quorate.controllers.empty import PATIENCE_SECONDS
 from quorate.controllers.grouper import Grouper
@@ -111,6 +112,45 @@ def test_binding_and_running_are_no_news() -> None:
         stage.pods.put(msgspec.structs.replace(found, spec=bound))
         with pytest.raises(TimeoutError):
             await asyncio.wait_for(stage.step(), 0.1)
+
+    on_stage(check)
+
+
+def test_a_status_is_no_news_but_what_others_changed_in_a_gang_is() -> None:
+    async def check(stage: Stage) -> None:
+        stage.server.on("GET", JOB, Reply(body=JOB_BODY))
+        stage.pod("a")
+        apply = (await stage.step()).plan.changes[0]
+        assert isinstance(apply, Apply)
+        made = msgspec.convert(apply.body, PodGroup)
+        stage.groups.put(made)
+        await stage.step()
+        shown = msgspec.structs.replace(made, status=PodGroupStatus(phase="Running"))
+        stage.groups.put(shown)
+        with pytest.raises(TimeoutError):
+            await asyncio.wait_for(stage.step(), 0.1)
+        spec = msgspec.structs.replace(made.spec, min_member=7)
+        stage.groups.put(msgspec.structs.replace(shown, spec=spec))
+        assert stage.groups.get("default", apply.target.name)
+        (back, *_) = (await stage.step()).plan.changes
+        assert isinstance(back, Patch)
+        assert back.body["spec"] == {"minMember": apply.body["spec"]["minMember"]}
+
+    on_stage(check)
+
+
+def test_a_leader_that_has_its_node_is_news() -> None:
+    async def check(stage: Stage) -> None:
+        stage.server.on("GET", JOB, Reply(body=JOB_BODY))
+        stage.pod("a")
+        found = stage.pods.get("default", "a")
+        assert found
+        leads = msgspec.structs.replace(found.metadata, labels={labels.LWS_WORKER_INDEX: "0"})
+        stage.pods.put(msgspec.structs.replace(found, metadata=leads))
+        await stage.step()
+        bound = msgspec.structs.replace(found.spec, node_name="n1")
+        stage.pods.put(msgspec.structs.replace(found, metadata=leads, spec=bound))
+        await asyncio.wait_for(stage.step(), 5)
 
     on_stage(check)
 

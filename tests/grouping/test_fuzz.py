@@ -1,6 +1,7 @@
 """Random and mutated workloads: grouping never crashes, and what it refuses it explains in one line."""
 
 import os
+from dataclasses import replace
 from typing import Any
 
 import msgspec
@@ -128,6 +129,44 @@ def check(pods: list[Pod], objects: list[Json]) -> None:
 @settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 def test_any_workload_is_grouped_or_refused(workload: tuple[list[Pod], list[Json]]) -> None:
     check(*workload)
+
+
+CHANGES = ("shown again", "labelled", "gone", "new", "owner changed", "class made")
+
+
+@given(workloads(), st.lists(st.tuples(st.sampled_from(CHANGES), st.integers(0, 1), SAID), max_size=4))
+@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+def test_what_is_taken_over_from_the_last_pass_is_what_would_be_found(
+    workload: tuple[list[Pod], list[Json]], changes: list[tuple[str, int, dict[str, str]]]
+) -> None:
+    pods, objects = workload
+    classes = {"train"}
+    before = group(pods, replace(context(*objects), priority_classes=frozenset(classes)))
+    for change, place, said in changes:
+        pods, objects = list(pods), list(objects)
+        chosen = pods[place % len(pods)] if pods else _pod("p9", [], {}, {})
+        labelled = msgspec.structs.replace(
+            chosen, metadata=msgspec.structs.replace(chosen.metadata, labels=said)
+        )
+        match change:
+            case "shown again":
+                pods = [msgspec.structs.replace(pod) if pod is chosen else pod for pod in pods]
+            case "labelled":
+                pods = [labelled if pod is chosen else pod for pod in pods]
+            case "gone":
+                pods = [pod for pod in pods if pod is not chosen]
+            case "new":
+                named = msgspec.structs.replace(labelled.metadata, name=f"p{len(pods)}-new", uid="new")
+                pods.append(msgspec.structs.replace(labelled, metadata=named))
+            case "owner changed":
+                metadata = {**objects[0]["metadata"], "annotations": said}
+                objects[0] = {**objects[0], "metadata": metadata}
+            case _:
+                classes.add("build")
+        seen = replace(context(*objects), priority_classes=frozenset(classes))
+        after = group(pods, seen, before=before)
+        assert after == group(pods, seen)
+        before = after
 
 
 @pytest.mark.nightly

@@ -97,6 +97,14 @@ def test_02_a_leader_that_starts_first_with_segments_is_grouped_alone() -> None:
     assert bound.body["spec"]["minMember"] == 4
 
 
+def test_02_a_leader_waits_no_more_once_a_worker_came_whatever_the_last_pass_said_of_it() -> None:
+    owner = lws({"size": 4}, startupPolicy="LeaderReady")
+    leader, around = lws_pod(owner, "0"), context(owner)
+    alone = group([leader], around)
+    both = group([leader, lws_pod(owner, "1")], around, before=alone)
+    assert [found.body["spec"]["minMember"] for found in (*alone.gangs, *both.gangs)] == [1, 4]
+
+
 @pytest.mark.parametrize("size", ["0", "-1", "x"])
 def test_03_a_segment_size_that_is_no_size_is_refused_with_its_name(size: str) -> None:
     owner = pytorch()

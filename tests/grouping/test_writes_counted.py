@@ -9,4 +9,4 @@ def test_one_write_a_gang_and_one_a_pod_and_none_on_a_second_pass() -> None:
     assert found["writes"] == {"Apply": found["gangs"], "Patch": 800}
     assert found["writes_again"] == 0
     assert faults(found) == []
-    assert faults({**found, "writes_again": 1}) == ["writes on a second pass"]
+    assert faults({**found, "writes_again": 1}) == ["writes after the first pass"]

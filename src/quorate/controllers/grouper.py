@@ -10,6 +10,7 @@ from functools import partial
 
 import msgspec
 
+from quorate.api import labels
 from quorate.api.core import POD, Pod
 from quorate.api.meta import Json
 from quorate.api.podgroup import POD_GROUP, PodGroup
@@ -31,8 +32,9 @@ from quorate.kube.resources import Scope
 from quorate.plan import Plan
 
 REFUSED_SECONDS = 30.0
-# the pods of one workload come in quick succession, and each pass reads all of them
+# the pods of one workload come in quick succession, and each pass looks at all of them: long passes are fewer
 BATCH_SECONDS = 0.03
+REST = 5
 
 
 class Grouper:
@@ -47,6 +49,8 @@ class Grouper:
         self._by_nearest = self._pods.index(lambda pod: [nearest(pod)] if self._is_ours(pod) else [])
         self._made: dict[tuple[str, str], str] = {}  # PodGroup -> key
         self._refused: dict[str, dict[str, str]] = {}  # key -> PodGroup -> what the API server said
+        self._grouped: dict[str, Grouping] = {}  # as the last pass did
+        self._batch: dict[str, float] = {}
         self._empty = EmptyGroups(self._pods, self._groups)
         self._pods.subscribe(self._pod_changed)
         self._groups.subscribe(self._group_changed)
@@ -56,16 +60,18 @@ class Grouper:
         """Group the pods of one workload."""
         pods = [pod for found in self._kinship.below(key) for pod in self._by_nearest[found]]
         if not pods:
-            self._kinship.forget(key)
-            self._refused.pop(key, None)
+            self._forget(key)
             return step(Plan(), self._empty.below({key}, time.monotonic()))
-        fetched: Fetched = {}
+        began, fetched = time.monotonic(), Fetched()
         top = await self._contexts.with_fetched(fetched, lambda: top_of(pods[0], fetched))
         if self._kinship.learn(nearest(pods[0]), top) or top != key:
             self.keys.add(top)
+            self._grouped.pop(key, None)
             return Step()
         context = self._contexts.context(fetched)
-        grouped = await self._contexts.with_fetched(fetched, lambda: group(pods, context))
+        before = self._grouped.get(key)
+        grouped = await self._contexts.with_fetched(fetched, lambda: group(pods, context, before=before))
+        self._grouped[key] = grouped
         grouping = self._with_refusals(key, grouped)
         read = {identity(place, found) for place, found in fetched.items()}
         self._kinship.read(read, key)
@@ -76,7 +82,13 @@ class Grouper:
             read, time.monotonic(), {f"{gang.namespace}/{gang.name}" for gang in grouping.gangs}
         )
         again = REFUSED_SECONDS if is_refused else None
+        self._batch[key] = REST * (time.monotonic() - began)
         return step(written, empties, again_seconds=again, after=partial(self._note_refusals, key))
+
+    def _forget(self, key: str) -> None:
+        self._kinship.forget(key)
+        for held in (self._refused, self._grouped, self._batch):
+            held.pop(key, None)
 
     def _with_refusals(self, key: str, grouping: Grouping) -> Grouping:
         """What the API server would not take is said where the owner of the pods looks."""
@@ -110,7 +122,10 @@ class Grouper:
             return
         for pod in (old, new):
             if pod is not None and self._is_ours(pod):
-                self.keys.add_after(self._kinship.key(pod), BATCH_SECONDS)
+                self._add(self._kinship.key(pod))
+
+    def _add(self, key: str) -> None:
+        self.keys.add_after(key, max(BATCH_SECONDS, self._batch.get(key, 0)))
 
     def _is_ours(self, pod: Pod) -> bool:
         """Owners of other pods are none of our business: not even their kinds are watched."""
@@ -118,10 +133,12 @@ class Grouper:
 
     def _group_changed(self, old: PodGroup | None, new: PodGroup | None) -> None:
         """Somebody changed or deleted what was made here, perhaps we ourselves: compare again."""
+        if old is not None and new is not None and made_view(old) == made_view(new):
+            return
         meta = (new or old or PodGroup()).metadata
         key = self._made.get((meta.namespace, meta.name))
         if key is not None:
-            self.keys.add(key)
+            self._add(key)
             if new is None:
                 del self._made[meta.namespace, meta.name]
         elif new is not None:
@@ -156,9 +173,17 @@ def step(
 
 
 def grouping_view(pod: Pod) -> tuple[object, ...]:
-    """What grouping reads of a pod that can change: binding and running are no news to it."""
+    """What grouping reads of a pod that can change: running is no news to it, and binding only of leaders."""
     meta = pod.metadata
-    return meta.uid, meta.labels, meta.annotations, meta.owner_references, pod.is_finished, pod.is_deleting
+    has_led = meta.label(labels.LWS_WORKER_INDEX) == "0" and bool(pod.spec.node_name)
+    state = pod.is_finished, pod.is_deleting, has_led
+    return meta.uid, meta.labels, meta.annotations, meta.owner_references, *state
+
+
+def made_view(group: PodGroup) -> tuple[object, ...]:
+    """What the grouper writes of a PodGroup: its status is news to others."""
+    meta = group.metadata
+    return meta.uid, meta.labels, meta.annotations, meta.owner_references, meta.deletion_timestamp, group.spec
 
 
 def top_of(pod: Pod, fetched: Fetched) -> str:

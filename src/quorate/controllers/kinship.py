@@ -13,6 +13,7 @@ class Kinship:
         self._tops: dict[str, str] = {}
         self._below: dict[str, set[str]] = {}
         self._readers: dict[str, set[str]] = {}
+        self._reads: dict[str, set[str]] = {}
 
     def key(self, pod: Pod) -> str:
         """The top owner as far as it is known."""
@@ -36,6 +37,7 @@ class Kinship:
         """Work on `key` depends on these objects."""
         for uid in uids:
             self._readers.setdefault(uid, set()).add(key)
+            self._reads.setdefault(key, set()).add(uid)
 
     def readers(self, uid: str) -> frozenset[str]:
         return frozenset(self._readers.get(uid, ()))
@@ -44,7 +46,7 @@ class Kinship:
         """No pods are left."""
         for found in self._below.pop(key, ()):
             self._tops.pop(found, None)
-        for uid in [uid for uid, keys in self._readers.items() if key in keys]:
+        for uid in self._reads.pop(key, ()):
             self._readers[uid].discard(key)
             if not self._readers[uid]:
                 del self._readers[uid]

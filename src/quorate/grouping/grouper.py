@@ -4,8 +4,9 @@
 kind means what in `registry`, what all kinds share in `derive`.
 """
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from operator import is_
 
 import msgspec
 
@@ -22,7 +23,7 @@ from quorate.grouping.objects import Owner, owner_from_pod
 from quorate.grouping.overrides import overridden, with_valid_names
 from quorate.grouping.owners import Chain, walk
 from quorate.grouping.registry import rules_for
-from quorate.grouping.subject import Context, Shape, Subject
+from quorate.grouping.subject import Context, Peers, Shape, Subject
 from quorate.grouping.toplevel import deciding
 from quorate.grouping.topology import constraint
 from quorate.rules.validity import validate
@@ -48,32 +49,69 @@ class Warned:
 
 
 @dataclass(frozen=True, slots=True)
+class Made:
+    """A gang, what is to be said about it, and the very objects that it follows from."""
+
+    pods: tuple[Pod, ...]
+    shapes: tuple[Shape, ...]
+    gang: Gang
+    said: tuple[str, ...]
+
+    def follows_from(self, pods: tuple[Pod, ...], shapes: tuple[Shape, ...]) -> bool:
+        return (
+            len(pods) == len(self.pods)
+            and all(map(is_, pods, self.pods))
+            and all(map(is_, shapes, self.shapes))
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Basis:
+    """What a grouping was made from: what follows from the same objects is not asked again.
+
+    `shapes` are by the identity of their pod; those that depend on other pods are not among them.
+    """
+
+    context: Context
+    shapes: Mapping[int, tuple[Pod, Shape]]
+    gangs: Mapping[str, Made]
+
+
+@dataclass(frozen=True, slots=True)
 class Grouping:
     gangs: tuple[Gang, ...] = ()
     warnings: tuple[Warned, ...] = ()
+    basis: Basis | None = field(default=None, compare=False, repr=False)
 
 
-def group(pods: Iterable[Pod], context: Context, beside: tuple[Pod, ...] = ()) -> Grouping:
+def group(
+    pods: Iterable[Pod],
+    context: Context,
+    beside: tuple[Pod, ...] = (),
+    before: Grouping | None = None,
+) -> Grouping:
     """Group the pods of one workload; `beside` are pods of it that exist but are not to be grouped now.
 
-    `NotFetchedError` names an object that the caller has to fetch before asking again.
+    An earlier grouping makes it faster and no other. `NotFetchedError` names an object that the caller has to
+    fetch before asking again.
     """
+    known = before.basis if before and before.basis and before.basis.context == context else None
     chains, warnings = _chains(pods, context)
     expected, wrong = announced(chains)
     warnings += [Warned(pod, message) for pod, message in wrong]
     chains += expected
     subjects = _subjects(chains, context, beside)
-    shapes, refused = _shapes(subjects)
-    gangs = []
-    for members in _by_gang(shapes):
+    shapes, lasting, refused = _shapes(subjects, known.shapes if known else {})
+    made: dict[str, Made] = {}
+    for name, members in _by_gang(shapes).items():
         try:
-            made, said = gang(members, context)
+            made[name] = _made(members, context, known.gangs.get(name) if known else None)
         except GroupingError as error:
             refused += [Warned(subject.pod, str(error), is_refusal=True) for subject, _ in members]
             continue
-        gangs.append(made)
-        warnings += [Warned(members[0][0].pod, message) for message in said]
-    return Grouping(tuple(gangs), (*warnings, *refused))
+        warnings += [Warned(members[0][0].pod, message) for message in made[name].said]
+    gangs = tuple(found.gang for found in made.values())
+    return Grouping(gangs, (*warnings, *refused), Basis(context, lasting, made))
 
 
 def is_ours(pod: Pod, context: Context) -> bool:
@@ -123,35 +161,56 @@ def _chains(pods: Iterable[Pod], context: Context) -> tuple[list[tuple[Pod, Chai
 def _subjects(
     chains: Sequence[tuple[Pod, Chain]], context: Context, beside: tuple[Pod, ...]
 ) -> list[Subject]:
-    pods = tuple(pod for pod, _ in chains)
+    peers = Peers(tuple(pod for pod, _ in chains), beside)
     subjects = []
     decided: dict[int, tuple[Owner, ...]] = {}  # by chain, unless the pod itself decides
     for pod, chain in chains:
         owners = decided.get(id(chain)) or deciding(chain.owners, owner_from_pod(pod), context)
         if owners[-1].uid != pod.metadata.uid:
             decided[id(chain)] = owners
-        subjects.append(Subject(pod, owners[-1], owners, pods, context, beside))
+        subjects.append(Subject(pod, owners[-1], owners, peers, context))
     return subjects
 
 
-def _shapes(subjects: Iterable[Subject]) -> tuple[list[tuple[Subject, Shape]], list[Warned]]:
-    shapes, refused = [], []
+def _shapes(
+    subjects: Iterable[Subject], known: Mapping[int, tuple[Pod, Shape]]
+) -> tuple[list[tuple[Subject, Shape]], dict[int, tuple[Pod, Shape]], list[Warned]]:
+    """The shapes, those among them that the next pass may take over, and what was refused."""
+    shapes, lasting, refused = [], {}, []
     for subject in subjects:
+        pod = subject.pod
         try:
-            found = rules_for(subject.owner.group_kind, subject.context.settings.extensions)(subject)
-            shapes.append((subject, overridden(found, subject)))
+            shape = known[id(pod)][1] if id(pod) in known else _shape(subject)
         except NotFetchedError:
             raise
         except GroupingError as error:
-            refused.append(Warned(subject.pod, str(error), is_refusal=True))
-    return shapes, refused
+            refused.append(Warned(pod, str(error), is_refusal=True))
+            continue
+        shapes.append((subject, shape))
+        if id(pod) in known or not subject.peers.were_read:
+            lasting[id(pod)] = pod, shape
+    return shapes, lasting, refused
 
 
-def _by_gang(shapes: Iterable[tuple[Subject, Shape]]) -> list[list[tuple[Subject, Shape]]]:
+def _shape(subject: Subject) -> Shape:
+    subject.peers.were_read = False
+    found = rules_for(subject.owner.group_kind, subject.context.settings.extensions)(subject)
+    return overridden(found, subject)
+
+
+def _by_gang(shapes: Iterable[tuple[Subject, Shape]]) -> dict[str, list[tuple[Subject, Shape]]]:
     gangs: dict[str, list[tuple[Subject, Shape]]] = {}
     for subject, shape in shapes:
         gangs.setdefault(shape.name, []).append((subject, shape))
-    return list(gangs.values())
+    return gangs
+
+
+def _made(members: list[tuple[Subject, Shape]], context: Context, known: Made | None) -> Made:
+    pods = tuple(subject.pod for subject, _ in members)
+    shapes = tuple(shape for _, shape in members)
+    if known and known.follows_from(pods, shapes):
+        return known
+    return Made(pods, shapes, *gang(members, context))
 
 
 def gang(members: list[tuple[Subject, Shape]], context: Context) -> tuple[Gang, tuple[str, ...]]:

@@ -52,19 +52,37 @@ class Context:
         return None if isinstance(found, Unreadable) else owner_from_json(found, address.namespace)
 
 
+class Peers:
+    """The pods of a workload: those that are grouped, and `beside` them others that exist but are not.
+
+    `were_read` tells whether the answer about one pod depends on the others, since it was last set to False.
+    """
+
+    def __init__(self, pods: tuple[Pod, ...], beside: tuple[Pod, ...] = ()) -> None:
+        self._pods = pods
+        self._beside = beside
+        self.were_read = False
+
+    @property
+    def pods(self) -> tuple[Pod, ...]:
+        self.were_read = True
+        return self._pods
+
+    @property
+    def beside(self) -> tuple[Pod, ...]:
+        self.were_read = True
+        return self._beside
+
+
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """One pod with the owner whose kind decides.
-
-    `pods` are the pods of the same owner that are grouped, `beside` others that exist but are not.
-    """
+    """One pod with the owner whose kind decides, and the pods of the same owner."""
 
     pod: Pod
     owner: Owner
     chain: tuple[Owner, ...]
-    pods: tuple[Pod, ...]
+    peers: Peers
     context: Context
-    beside: tuple[Pod, ...] = ()
 
     def label(self, name: str) -> str:
         return self.pod.metadata.label(name)

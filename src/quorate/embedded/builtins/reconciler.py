@@ -16,8 +16,8 @@ from quorate.embedded.store import Event, Key
 from quorate.plan import Change, Ref
 from quorate.workloads.builtin.outcome import Outcome, ref
 
-_MANY_CHILDREN = 100
-_SECONDS_PER_CHILD = 50e-6
+_MANY = 100
+_SECONDS_EACH = 100e-6
 
 
 class Trigger(NamedTuple):
@@ -39,6 +39,8 @@ class Controller(NamedTuple):
     # The status of an object whose writes were refused, from (object, status, why, now).
     failed: Callable[[Json, Json, str, float], Json] | None = None
     delay: float = 0.0  # seconds that changes of children are gathered for before one pass
+    # How many objects a pass over this one looks at; without it, as many as it has children.
+    size: Callable[[World, Json], int] | None = None
 
 
 class Reconciler:
@@ -59,17 +61,20 @@ class Reconciler:
 
     def _add(self, keys: Iterable[Key]) -> None:
         for key in keys:
-            delay = self._controller.delay or self._patience(key)
+            delay = max(self._controller.delay, self._patience(key))
             if delay:
                 self.queue.add_at(key, self._clock.now() + delay)
             else:
                 self.queue.add(key)
 
     def _patience(self, key: Key) -> float:
-        """A pass costs what the object has children, so the more it has, the more of their changes it takes at once."""
+        """The more objects a pass looks at, the more of their changes it takes at once."""
         item = self._world.store.get(key)
-        children = self._world.count_children(item["metadata"]["uid"]) if item is not None else 0
-        return children * _SECONDS_PER_CHILD if children > _MANY_CHILDREN else 0.0
+        if item is None:
+            return 0.0
+        size = self._controller.size
+        count = size(self._world, item) if size else self._world.count_children(item["metadata"]["uid"])
+        return count * _SECONDS_EACH if count > _MANY else 0.0
 
     async def _sync(self, key: Key) -> float | None:
         item = self._world.store.get(key)

@@ -107,6 +107,10 @@ def _without_service(world: World, key: Key) -> list[Change]:
     return [delete(kinds.ENDPOINTS, found)] if found is not None and managed else []
 
 
+def _size(world: World, item: Json) -> int:
+    return world.count_pods(item["metadata"]["namespace"], selector_of(item))
+
+
 CONTROLLERS = (
     Controller(
         kinds.SERVICE,
@@ -115,6 +119,7 @@ CONTROLLERS = (
         _selected_by(kinds.SERVICE),
         leftovers=_without_service,
         delay=_GATHER_SECONDS,
+        size=_size,
     ),
     Controller(
         kinds.DISRUPTION_BUDGET,
@@ -122,5 +127,6 @@ CONTROLLERS = (
         _budget,
         _selected_by(kinds.DISRUPTION_BUDGET),
         delay=_GATHER_SECONDS,
+        size=_size,
     ),
 )

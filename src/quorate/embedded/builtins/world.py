@@ -79,6 +79,11 @@ class World:
             pods = self._objects(self._rarest([("label", namespace, key, value) for key, value in pairs]))
         return [pod for pod in pods if matches(selector, pod["metadata"].get("labels"))]
 
+    def count_pods(self, namespace: str, selector: Json | None) -> int:
+        """How many pods `pods_matching` looks at."""
+        pairs = ((selector or {}).get("matchLabels") or {}).items()
+        return len(self._rarest([("label", namespace, key, value) for key, value in pairs])) if pairs else 0
+
     def _rarest(self, places: Sequence[_Place]) -> _Keys:
         found = [self._filed.get(place, _NOTHING) for place in places]
         return min(found, key=len)

@@ -34,7 +34,10 @@ def mpi(subject: Subject) -> Shape:
     """As the others; a launcher that is created last does not count until it is there."""
     shape = _flat(subject, "mpiReplicaSpecs", (LAUNCHER, "Worker"))
     is_delayed = subject.owner.at("spec", "launcherCreationPolicy") == "WaitForWorkersReady"
-    if not is_delayed or any(_is_launcher(pod.metadata.labels) for pod in (*subject.pods, *subject.beside)):
+    if not is_delayed:
+        return shape
+    pods = (*subject.peers.pods, *subject.peers.beside)
+    if any(_is_launcher(pod.metadata.labels) for pod in pods):
         return shape
     assert shape.min_member is not None
     launchers = replicas(subject.owner, "mpiReplicaSpecs").get(LAUNCHER, 0)

@@ -90,7 +90,7 @@ def _whole_set(
     """The set as one gang with a group for each of its groups, of which so many are needed."""
     count = whole_or(subject.owner.at("spec", "replicas"), 1, "spec.replicas")
     own = whole(index, f"label {labels.LWS_GROUP_INDEX}")
-    count = max(count, _seen(_Shared(subject.pods)).highest + 1)
+    count = max(count, _seen(_Shared(subject.peers.pods)).highest + 1)
     below, leaf = _groups(subject, size)
     if count * (1 + len(below)) > MAX_SUB_GROUPS:
         raise MalformedError(
@@ -143,7 +143,7 @@ def _waits_for_leader(subject: Subject, index: str) -> bool:
         raise MalformedError(f"spec.startupPolicy: {policy!r} is neither LeaderCreated nor LeaderReady")
     if policy != "LeaderReady":
         return False
-    return index not in _seen(_Shared(subject.pods)).started
+    return index not in _seen(_Shared(subject.peers.pods)).started
 
 
 class _Shared:
