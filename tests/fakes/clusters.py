@@ -103,11 +103,11 @@ class Cluster:
     def __post_init__(self) -> None:
         levels = [TopologyLevel(node_label=name) for name in LEVELS]
         topology = Topology(metadata=ObjectMeta(name="places"), spec=TopologySpec(levels=levels))
-        self._show(TOPOLOGY, topology)
+        self.show(TOPOLOGY, topology)
 
     def node(self, name: str, gpus: int, *, cpus: int = 64, **places: str) -> None:
         self.nodes[name], self.cpus[name], self.places[name] = gpus, cpus, places
-        self._show(NODE, self._node(name))
+        self.show(NODE, self._node(name))
 
     def mark(
         self, name: str, *taints: Taint, cordoned: bool = False, more: Mapping[str, str] | None = None
@@ -116,11 +116,11 @@ class Cluster:
         node = self._node(name)
         amounts = {**(node.status.allocatable or {}), **(more or {})}
         spec = NodeSpec(unschedulable=cordoned, taints=list(taints))
-        self._show(NODE, replace(node, spec=spec, status=replace(node.status, allocatable=amounts)))
+        self.show(NODE, replace(node, spec=spec, status=replace(node.status, allocatable=amounts)))
 
     def lose(self, name: str) -> None:
         """A node vanishes; its pods are made anew."""
-        self._show(NODE, None, was=self._node(name))
+        self.show(NODE, None, was=self._node(name))
         del self.nodes[name], self.cpus[name]
         for pod in [one for one in self.pods.values() if one.spec.node_name == name]:
             self._anew(pod)
@@ -146,7 +146,7 @@ class Cluster:
             preempt_min_runtime=runtime,
             reclaim_min_runtime=runtime,
         )
-        self._show(QUEUE, Queue(metadata=ObjectMeta(name=name), spec=spec))
+        self.show(QUEUE, Queue(metadata=ObjectMeta(name=name), spec=spec))
 
     def gang(
         self,
@@ -174,7 +174,7 @@ class Cluster:
         )
         meta = ObjectMeta(name=name, namespace="ns", creation_timestamp=moment(NOW - 1000 + len(self.groups)))
         self.podgroups[name] = PodGroup(metadata=meta, spec=spec)
-        self._show(POD_GROUP, self.podgroups[name])
+        self.show(POD_GROUP, self.podgroups[name])
         for group in groups:
             for index in range(group.members):
                 self._put(_pod(name, group, index))
@@ -215,7 +215,7 @@ class Cluster:
             and pod.metadata.label("group") in below
         ]
 
-    def _show(self, kind: Kind, new: Object | None, *, was: Object | None = None) -> None:
+    def show(self, kind: Kind, new: Object | None, *, was: Object | None = None) -> None:
         """Let the encoder see a change."""
         self.encoder.update(kind, was, new)
         found = new or was
@@ -234,10 +234,10 @@ class Cluster:
 
     def _class(self, priority: int) -> None:
         meta = ObjectMeta(name=f"p{priority}")
-        self._show(PRIORITY_CLASS, PriorityClass(metadata=meta, value=priority))
+        self.show(PRIORITY_CLASS, PriorityClass(metadata=meta, value=priority))
 
     def _put(self, pod: Pod) -> None:
-        self._show(POD, pod, was=self.pods.get(pod.metadata.name))
+        self.show(POD, pod, was=self.pods.get(pod.metadata.name))
         self.pods[pod.metadata.name] = pod
 
     def _apply(self, change: Change) -> None:
@@ -256,8 +256,12 @@ class Cluster:
                 pod = self.pods[change.target.name]
                 node = change.status["nominatedNodeName"] or ""
                 self._put(replace(pod, status=PodStatus(phase="Pending", nominated_node_name=node)))
-            case Patch():
+            case Patch() if change.target.kind == POD_GROUP:
                 self._annotate(change.target.name, change.body["metadata"]["annotations"])
+            case Patch():
+                known = self.objects[change.target.kind, change.target.name]
+                metadata = replace(known.metadata, annotations=change.body["metadata"]["annotations"])
+                self.show(change.target.kind, replace(known, metadata=metadata), was=known)
             case _:
                 raise AssertionError(f"unexpected change {change}")
 
@@ -295,7 +299,7 @@ class Cluster:
         merged = {**(old.metadata.annotations or {}), **notes}
         kept = {key: value for key, value in merged.items() if value is not None}
         self.podgroups[name] = replace(old, metadata=replace(old.metadata, annotations=kept))
-        self._show(POD_GROUP, self.podgroups[name], was=old)
+        self.show(POD_GROUP, self.podgroups[name], was=old)
 
 
 def _constraint(group: Group) -> TopologyConstraint | None:

@@ -104,3 +104,38 @@ def test_selector_and_taints_keep_pods_off_nodes(shell: Kubectl) -> None:
     finally:
         shell("taint", "node", first, "kept-")
         shell("label", "node", first, second, "pool-")
+
+
+def test_a_claim_that_waits_for_its_first_consumer_learns_where_it_runs(shell: Kubectl) -> None:
+    storage_class = f"disks-{shell.namespace}"
+    shell.apply(f"""
+apiVersion: storage.k8s.io/v1
+kind: StorageClass
+metadata: {{name: {storage_class}}}
+provisioner: example.com/disks
+volumeBindingMode: WaitForFirstConsumer
+---
+apiVersion: v1
+kind: PersistentVolumeClaim
+metadata: {{name: data}}
+spec:
+  storageClassName: {storage_class}
+  accessModes: [ReadWriteOnce]
+  resources: {{requests: {{storage: 1Gi}}}}
+---
+apiVersion: v1
+kind: Pod
+metadata: {{name: consumer}}
+spec:
+  schedulerName: quorate
+  containers: [{{name: app, image: "example/app:1"}}]
+  volumes: [{{name: data, persistentVolumeClaim: {{claimName: data}}}}]
+""")
+    try:
+        node = eventually(lambda: shell.get("pod", "consumer")["spec"].get("nodeName"))
+        eventually(
+            lambda: shell.get("pvc", "data")["metadata"].get("annotations", {}),
+            until=lambda notes: notes.get("volume.kubernetes.io/selected-node") == node,
+        )
+    finally:
+        shell("delete", "storageclass", storage_class)

@@ -8,6 +8,11 @@ from quorate.api.podspec import NodeSelector, ResourceRequirements
 PERSISTENT_VOLUME = Kind("", "v1", "PersistentVolume", "persistentvolumes", namespaced=False)
 PERSISTENT_VOLUME_CLAIM = Kind("", "v1", "PersistentVolumeClaim", "persistentvolumeclaims")
 STORAGE_CLASS = Kind("storage.k8s.io", "v1", "StorageClass", "storageclasses", namespaced=False)
+STORAGE_KINDS = (PERSISTENT_VOLUME, PERSISTENT_VOLUME_CLAIM, STORAGE_CLASS)
+
+SELECTED_NODE = "volume.kubernetes.io/selected-node"  # tells a provisioner where the first consumer runs
+WAITS = "WaitForFirstConsumer"
+NO_PROVISIONER = "kubernetes.io/no-provisioner"  # volumes of the class are made by hand
 
 
 class PersistentVolumeClaimSpec(Wire):
@@ -40,6 +45,16 @@ class PersistentVolume(Object):
     status: ClaimStatus = msgspec.field(default_factory=ClaimStatus)
 
 
+class TopologyLabel(Part, frozen=True):
+    key: str = ""
+    values: list[str] | None = None
+
+
+class TopologySelectorTerm(Part, frozen=True):
+    match_label_expressions: list[TopologyLabel] | None = None
+
+
 class StorageClass(Object):
     provisioner: str = ""
     volume_binding_mode: str = "Immediate"
+    allowed_topologies: list[TopologySelectorTerm] | None = None

@@ -22,8 +22,10 @@ from quorate.api.queue import QUEUE, Queue
 from quorate.api.storage import (
     PERSISTENT_VOLUME,
     PERSISTENT_VOLUME_CLAIM,
+    STORAGE_CLASS,
     PersistentVolume,
     PersistentVolumeClaim,
+    StorageClass,
 )
 from quorate.api.topology import TOPOLOGY, Topology
 from quorate.controllers.evicted import Evictions
@@ -56,6 +58,7 @@ READS: tuple[tuple[Kind, type[Object], bool], ...] = (
     (COMPOSITE_POD_GROUP, CompositePodGroup, True),
     (PERSISTENT_VOLUME, PersistentVolume, True),
     (PERSISTENT_VOLUME_CLAIM, PersistentVolumeClaim, True),
+    (STORAGE_CLASS, StorageClass, True),
     (POD, Pod, False),
 )
 CYCLE = "cycle"

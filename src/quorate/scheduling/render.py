@@ -6,7 +6,7 @@ import numpy as np
 from msgspec.structs import replace
 
 from quorate.plan import Bind, Change, Evict, Plan, Refusal, SetStatus
-from quorate.scheduling import held
+from quorate.scheduling import claims, held
 from quorate.scheduling.cycle import Cycle
 from quorate.scheduling.marks import marks
 from quorate.scheduling.shortage import refusal_of
@@ -18,8 +18,8 @@ def plan_of(cycle: Cycle) -> Plan:
     return Plan(
         changes=(
             *_evictions(cycle),
-            *held.noted(cycle, _seats(cycle, now=True)),
-            *_seats(cycle, now=False),
+            *held.noted(cycle, claims.told(cycle, _binds(cycle))),
+            *_nominations(cycle),
             *_given_up(cycle),
             *marks(cycle),
         ),
@@ -37,9 +37,21 @@ def _evictions(cycle: Cycle) -> Iterator[Change]:
             yield Evict(pod=cycle.snapshot.pods.refs[pod], reason=reason, message=message)
 
 
-def _seats(cycle: Cycle, *, now: bool) -> Iterator[Change]:
+def _binds(cycle: Cycle) -> Iterator[Bind]:
     refs, names = cycle.snapshot.pods.refs, cycle.snapshot.nodes.names
-    nominated, state = cycle.snapshot.pods.nominated, cycle.snapshot.pods.state
+    for pod, node in _seats(cycle, now=True):
+        yield Bind(pod=refs[pod], node=names[node])
+
+
+def _nominations(cycle: Cycle) -> Iterator[SetStatus]:
+    pods, names = cycle.snapshot.pods, cycle.snapshot.nodes.names
+    for pod, node in _seats(cycle, now=False):
+        if pods.nominated[pod] != node and pods.state[pod] == State.PENDING:
+            yield SetStatus(target=pods.refs[pod], status={"nominatedNodeName": names[node]})
+
+
+def _seats(cycle: Cycle, *, now: bool) -> Iterator[tuple[int, int]]:
+    """Pods that exist and were placed, with their nodes."""
     is_expected = cycle.snapshot.pods.is_expected
     for placement in cycle.trial.placements:
         if placement.now is not now:
@@ -49,10 +61,7 @@ def _seats(cycle: Cycle, *, now: bool) -> Iterator[Change]:
                 continue  # its seat is noted on a pod that exists
             if pod in cycle.causes:
                 continue  # it moves: the pod that its controller creates anew is placed then
-            if now:
-                yield Bind(pod=refs[pod], node=names[node])
-            elif nominated[pod] != node and state[pod] == State.PENDING:
-                yield SetStatus(target=refs[pod], status={"nominatedNodeName": names[node]})
+            yield pod, node
 
 
 def _given_up(cycle: Cycle) -> Iterator[Change]:

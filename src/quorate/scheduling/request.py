@@ -84,7 +84,7 @@ class Request:
     amounts: tuple[tuple[str, int], ...] = ()
     node_selector: Term = ()
     node_terms: tuple[Term, ...] = ()  # any must hold; empty = no demand
-    volume_terms: tuple[tuple[Term, ...], ...] = ()  # of each bound volume any must hold
+    volume_terms: tuple[tuple[Term, ...], ...] = ()  # of each volume, or claim without one, any must hold
     node_preferences: tuple[Preference, ...] = ()
     tolerations: tuple[Toleration, ...] = ()
     ports: tuple[Port, ...] = ()

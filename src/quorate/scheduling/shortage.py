@@ -146,8 +146,10 @@ def _place(trial: Trial, free: Ints, shape: int, count: int, place: topology.Pla
 
 
 def _cause(trial: Trial, shape: int, free: Ints) -> str:
-    """How many nodes refuse one more pod of the shape for which reason."""
+    """What keeps pods of the shape from every node, or how many nodes refuse one more for which reason."""
     snapshot = trial.snapshot
+    if snapshot.shapes[shape].blocked_by:
+        return snapshot.shapes[shape].blocked_by
     mask = trial.mask(shape)
     counts: list[tuple[str, int]] = []
     if not mask.all():

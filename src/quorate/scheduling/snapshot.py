@@ -238,6 +238,15 @@ class Problem:
 
 
 @dataclass(frozen=True, eq=False)
+class Unbound:
+    """Claims of a pod that wait to be told its node."""
+
+    pod: Ref
+    claims: tuple[Ref, ...]
+    node: str  # where the pod is bound already, ""
+
+
+@dataclass(frozen=True, eq=False)
 class Snapshot:
     now: float
     revision: str
@@ -255,6 +264,7 @@ class Snapshot:
     gangs: Gangs
     composites: Composites
     queues: Queues
+    unbound: tuple[Unbound, ...] = ()
     problems: tuple[Problem, ...] = field(default=())
 
     @cached_property

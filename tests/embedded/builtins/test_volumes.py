@@ -1,8 +1,8 @@
 from typing import Any
 
+from quorate.api.storage import SELECTED_NODE
 from quorate.embedded.builtins.bootstrap import PROVISIONER
 from quorate.workloads.builtin import kinds
-from quorate.workloads.builtin.binding import SELECTED_NODE
 from tests.fakes.small_cluster import SmallCluster, pod, run
 
 

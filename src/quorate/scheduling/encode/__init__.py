@@ -23,14 +23,8 @@ from quorate.api.composite import COMPOSITE_POD_GROUP, CompositePodGroup
 from quorate.api.core import NODE, POD, PRIORITY_CLASS, Node, Pod, PriorityClass
 from quorate.api.meta import Kind, Object
 from quorate.api.podgroup import POD_GROUP, POD_GROUP_KINDS, PodGroup
-from quorate.api.podspec import NodeSelector
 from quorate.api.queue import QUEUE, Queue
-from quorate.api.storage import (
-    PERSISTENT_VOLUME,
-    PERSISTENT_VOLUME_CLAIM,
-    PersistentVolume,
-    PersistentVolumeClaim,
-)
+from quorate.api.storage import STORAGE_KINDS
 from quorate.api.topology import TOPOLOGY, Topology
 from quorate.scheduling.encode.assembly import Parts, assemble
 from quorate.scheduling.encode.expected import Expectations, seats_of
@@ -40,7 +34,8 @@ from quorate.scheduling.encode.nodes import NodeTable, Takes
 from quorate.scheduling.encode.pods import Entry, Key, Shapes, entry_of
 from quorate.scheduling.encode.queues import queues_of
 from quorate.scheduling.encode.topologies import Topologies
-from quorate.scheduling.snapshot import NONE, Floats, Problem, Queues, Snapshot, State
+from quorate.scheduling.encode.volumes import Volumes, claimed
+from quorate.scheduling.snapshot import NONE, Floats, Problem, Queues, Snapshot, State, Unbound
 
 STUCK_AFTER = 60.0  # seconds past the time by which a pod should have been gone
 
@@ -59,7 +54,9 @@ class Encoder:
         self._shapes = Shapes()
         self._entries: dict[Key, Entry] = {}
         self._members: dict[Key, set[Key]] = {}  # pods by gang
-        self._expected = Expectations(scheduler, self._shapes, self._volumes_of)
+        self._volumes = Volumes()
+        self._unbound: dict[Key, Unbound] = {}  # pods whose claims wait for a node
+        self._expected = Expectations(scheduler, self._shapes, self._volumes.of)
         self._leaving: dict[Key, float] = {}  # pods being deleted, and when they should be gone
         self._podgroups: dict[Key, tuple[Kind, PodGroup]] = {}
         self._frames: dict[Key, Frame] = {}
@@ -71,8 +68,6 @@ class Encoder:
         self._classes: dict[str, PriorityClass] = {}
         self._topologies: dict[str, Topology] = {}
         self._composites: dict[Key, CompositePodGroup] = {}
-        self._claims: dict[Key, PersistentVolumeClaim] = {}
-        self._volumes: dict[str, PersistentVolume] = {}
         self._levels = Topologies()
         self._label_levels: set[str] = set()  # node labels that gangs have asked for as levels
         self._usage: Mapping[str, Floats] = {}
@@ -86,8 +81,7 @@ class Encoder:
             (PRIORITY_CLASS, self._priority_class),
             (TOPOLOGY, self._topology),
             (COMPOSITE_POD_GROUP, self._composite),
-            (PERSISTENT_VOLUME, self._volume),
-            (PERSISTENT_VOLUME_CLAIM, self._claim),
+            *((kind, self._storage) for kind in STORAGE_KINDS),
             *((kind, partial(self._podgroup, kind)) for kind in POD_GROUP_KINDS),
         ]
         self._updates = {(kind.group, kind.kind): change for kind, change in changes}
@@ -127,6 +121,7 @@ class Encoder:
             loose=self._loose(),
             composites=self._composites,
             queues=queues,
+            unbound=tuple(one for _, one in sorted(self._unbound.items())),
             problems=problems,
         )
         self._last = assemble(parts, now=now, revision=str(self._revision))
@@ -137,8 +132,8 @@ class Encoder:
         pods = [entry.pod for entry in self._entries.values()]
         live = {entry.member.shape for entry in self._entries.values()}
         self._nodes, self._shapes = NodeTable(), self._shapes.renewed(len(live))
-        self._expected = Expectations(self._scheduler, self._shapes, self._volumes_of)
-        for table in (self._entries, self._members, self._leaving, self._foreign, self._takes):
+        self._expected = Expectations(self._scheduler, self._shapes, self._volumes.of)
+        for table in (self._entries, self._members, self._leaving, self._foreign, self._takes, self._unbound):
             table.clear()
         for node in self._known_nodes.values():
             self._nodes.put(node)
@@ -200,10 +195,13 @@ class Encoder:
         if not isinstance(new, Pod):
             return
         read = self._shapes.what_is_read
-        entry = entry_of(new, self._scheduler, self._shapes, self._volumes_of(new), self._nodes.slot)
+        ties = self._volumes.of(new)
+        entry = entry_of(new, self._scheduler, self._shapes, ties, self._nodes.slot)
         if entry is None:
             return
         self._entries[known] = entry
+        if ties.waiting and new.spec.scheduler_name == self._scheduler:
+            self._unbound[known] = Unbound(entry.member.ref, ties.waiting, entry.node)
         self._charge(known, entry, 1)
         if entry.gang is None:
             self._foreign.add(known)
@@ -216,6 +214,7 @@ class Encoder:
     def _leave(self, key: Key, entry: Entry) -> None:
         self._charge(key, entry, -1)
         self._foreign.discard(key)
+        self._unbound.pop(key, None)
         if entry.gang is None:
             return
         members = self._members[entry.gang]
@@ -251,27 +250,8 @@ class Encoder:
             self._takes[shape] = np.array(rows, dtype=np.int64), np.array([one for _, one in amounts])
         return self._takes[shape]
 
-    def _volumes_of(self, pod: Pod) -> list[NodeSelector]:
-        found = []
-        for volume in pod.spec.volumes or ():
-            if volume.persistent_volume_claim is None:
-                continue
-            claim = self._claims.get((pod.metadata.namespace, volume.persistent_volume_claim.claim_name))
-            bound = self._volumes.get(claim.spec.volume_name) if claim else None
-            affinity = bound.spec.node_affinity if bound else None
-            if affinity is not None and affinity.required is not None:
-                found.append(affinity.required)
-        return found
-
-    def _claim(self, old: Object | None, new: Object | None) -> None:
-        key = self._keys(old, new)
-        _store(self._claims, key, new, PersistentVolumeClaim)
-        self._reread({key})
-
-    def _volume(self, old: Object | None, new: Object | None) -> None:
-        _, name = self._keys(old, new)
-        _store(self._volumes, name, new, PersistentVolume)
-        self._reread({key for key, claim in self._claims.items() if claim.spec.volume_name == name})
+    def _storage(self, old: Object | None, new: Object | None) -> None:
+        self._reread(self._volumes.update(old, new))
 
     def _reread_all(self) -> None:
         """A term reads labels that no term read before: every pod may have another shape now."""
@@ -280,10 +260,11 @@ class Encoder:
 
     def _reread(self, claims: set[Key]) -> None:
         """The pods of these claims may have another shape now."""
+        if not claims:
+            return
         self._dirty.update(self._expected)
         for (namespace, _), entry in list(self._entries.items()):
-            mounted = (one.persistent_volume_claim for one in entry.pod.spec.volumes or ())
-            if any(one is not None and (namespace, one.claim_name) in claims for one in mounted):
+            if any((namespace, name) in claims for name in claimed(entry.pod)):
                 self._pod(entry.pod, entry.pod)
 
     def _node(self, old: Object | None, new: Object | None) -> None:

@@ -28,6 +28,7 @@ from quorate.scheduling.snapshot import (
     Problem,
     Queues,
     Snapshot,
+    Unbound,
 )
 
 
@@ -40,6 +41,7 @@ class Parts:
     loose: list[Member]
     composites: Mapping[Key, CompositePodGroup]
     queues: Queues
+    unbound: tuple[Unbound, ...]
     problems: tuple[Problem, ...]
 
 
@@ -64,6 +66,7 @@ def assemble(parts: Parts, *, now: float, revision: str) -> Snapshot:
         gangs=_gangs(parts, composites),
         composites=_composites(parts, composites),
         queues=parts.queues,
+        unbound=parts.unbound,
         problems=(
             *parts.problems,
             *parts.nodes.problems.values(),

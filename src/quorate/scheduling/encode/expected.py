@@ -13,21 +13,21 @@ from quorate.api import labels
 from quorate.api.core import Pod
 from quorate.api.expected import ExpectedError, ExpectedPod, expected_of, held_seats
 from quorate.api.podgroup import PodGroup
-from quorate.api.podspec import NodeSelector
 from quorate.scheduling.encode.nodes import NodeTable
 from quorate.scheduling.encode.pods import Entry, Key, Shapes, entry_of
+from quorate.scheduling.encode.volumes import Ties
 from quorate.scheduling.snapshot import State
 
-VolumesOf = Callable[[Pod], list[NodeSelector]]
+TiesOf = Callable[[Pod], Ties]
 
 
 class Expectations:
     """Whom each gang expects, and the entries that stand in for them now."""
 
-    def __init__(self, scheduler: str, shapes: Shapes, volumes_of: VolumesOf) -> None:
+    def __init__(self, scheduler: str, shapes: Shapes, ties_of: TiesOf) -> None:
         self._scheduler = scheduler
         self._shapes = shapes
-        self._volumes_of = volumes_of
+        self._ties_of = ties_of
         self._announced: dict[Key, list[tuple[str, ExpectedPod]]] = {}  # with who announces each
         self._texts: dict[Key, str] = {}  # what was read, because a PodGroup changes often and this hardly
         self._standing: dict[Key, list[Entry]] = {}
@@ -56,7 +56,7 @@ class Expectations:
         if found:
             self._announced[key] = found
             for _, pod in found:
-                self._shapes.of(pod, self._volumes_of(pod))
+                self._shapes.of(pod, self._ties_of(pod))
 
     def forget(self, key: Key) -> None:
         self._announced.pop(key, None)
@@ -89,7 +89,7 @@ class Expectations:
 
     def _entry(self, pod: ExpectedPod, nodes: NodeTable, node: str = "") -> Entry | None:
         seated = structs.replace(pod, spec=structs.replace(pod.spec, node_name=node))
-        return entry_of(seated, self._scheduler, self._shapes, self._volumes_of(pod), nodes.slot)
+        return entry_of(seated, self._scheduler, self._shapes, self._ties_of(pod), nodes.slot)
 
 
 def _after_others(entry: Entry, announcer: str) -> Entry:

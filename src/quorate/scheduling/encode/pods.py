@@ -8,12 +8,13 @@ import msgspec
 
 from quorate.api import labels
 from quorate.api.core import POD, Pod
-from quorate.api.podspec import NodeSelector, PodSpec
+from quorate.api.podspec import PodSpec
 from quorate.plan import Ref
 from quorate.rules.podresources import requested
 from quorate.scheduling.encode.gangs import Member
 from quorate.scheduling.encode.nodes import is_bytes
 from quorate.scheduling.encode.shapes import request_of
+from quorate.scheduling.encode.volumes import Ties
 from quorate.scheduling.request import Request, Selector
 from quorate.scheduling.snapshot import NONE, State
 
@@ -49,9 +50,9 @@ class Shapes:
         self._label_numbers: dict[LabelSet, int] = {}
         self._known: dict[tuple[bytes, int], int] = {}  # by what a spec says, and the label set
 
-    def of(self, pod: Pod, volumes: list[NodeSelector]) -> int:
+    def of(self, pod: Pod, ties: Ties) -> int:
         """The number of a pod's shape; a spec that was seen before is not read again."""
-        text = b"" if volumes else _text(pod.spec)
+        text = b"" if ties.selectors or ties.blocked_by else _text(pod.spec)
         known = self._known.get((text, self.label_set(pod))) if text else None
         if known is not None:
             return known
@@ -59,7 +60,7 @@ class Shapes:
             name: -(-milli // 1000) if is_bytes(name) else milli
             for name, milli in requested(pod.spec).items()
         }
-        request = request_of(pod, amounts, volumes)
+        request = request_of(pod, amounts, ties)
         self.read(request)
         labels = self.label_set(pod)
         number = self.number(replace(request, labels=labels))
@@ -113,7 +114,7 @@ class Shapes:
 
 
 def entry_of(
-    pod: Pod, scheduler: str, shapes: Shapes, volumes: list[NodeSelector], slot: Callable[[str], int]
+    pod: Pod, scheduler: str, shapes: Shapes, ties: Ties, slot: Callable[[str], int]
 ) -> Entry | None:
     """What the scheduler knows of a pod; None if the pod is no concern of its."""
     group = pod.metadata.annotation(labels.POD_GROUP_NAME)
@@ -127,7 +128,7 @@ def entry_of(
         ref=ref_of(pod),
         order=order_of(pod),
         group=pod.metadata.label(labels.SUB_GROUP_NAME),
-        shape=shapes.of(pod, volumes),
+        shape=shapes.of(pod, ties),
         slot=slot(node) if node else NONE,
         state=state,
         nominated=slot(nominated) if nominated and not node else NONE,

@@ -4,7 +4,7 @@ Equal pods give equal requests, whatever the order in which their spec lists thi
 them.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 
 from quorate.api.core import Pod
 from quorate.api.podspec import (
@@ -18,6 +18,7 @@ from quorate.api.podspec import (
 from quorate.api.podspec import Toleration as WireToleration
 from quorate.api.selectors import compiled
 from quorate.scheduling.encode.nodes import NAME
+from quorate.scheduling.encode.volumes import FREE, Ties
 from quorate.scheduling.request import (
     Expression,
     Neighbour,
@@ -33,8 +34,8 @@ from quorate.scheduling.request import (
 NOTHING: Term = (Expression("", "Never"),)  # a selector that selects no pod
 
 
-def request_of(pod: Pod, amounts: Mapping[str, int], volumes: Iterable[NodeSelector] = ()) -> Request:
-    """The shape of a pod that takes these amounts and is tied to these volumes."""
+def request_of(pod: Pod, amounts: Mapping[str, int], ties: Ties = FREE) -> Request:
+    """The shape of a pod that takes these amounts and is tied so by its volumes."""
     spec = pod.spec
     affinity = spec.affinity or Affinity()
     nodes = affinity.node_affinity
@@ -43,13 +44,14 @@ def request_of(pod: Pod, amounts: Mapping[str, int], volumes: Iterable[NodeSelec
         amounts=tuple(sorted((name, value) for name, value in amounts.items() if value)),
         node_selector=tuple(Expression(k, "In", (v,)) for k, v in sorted((spec.node_selector or {}).items())),
         node_terms=_node_terms(nodes.required if nodes else None),
-        volume_terms=tuple(sorted({_node_terms(volume) for volume in volumes})),
+        volume_terms=tuple(sorted({_node_terms(one) for one in ties.selectors}, key=repr)),
         node_preferences=tuple(Preference(one.weight, _node_term(one.preference)) for one in preferred),
         tolerations=tuple(sorted({_toleration(one) for one in spec.tolerations or ()}, key=repr)),
         ports=_ports(pod),
         near=_neighbours(pod, affinity, apart=False),
         apart=_neighbours(pod, affinity, apart=True),
         spreads=_spreads(pod),
+        blocked_by=ties.blocked_by,
     )
 
 

@@ -4,12 +4,10 @@ from collections.abc import Iterable, Iterator
 
 from quorate.api.labels import HOSTNAME
 from quorate.api.meta import Json
+from quorate.api.storage import SELECTED_NODE, WAITS
 from quorate.workloads.builtin import kinds
 from quorate.workloads.builtin.nodematch import term_holds
 from quorate.workloads.builtin.outcome import Outcome, create, event, is_deleting, patch, ref
-
-SELECTED_NODE = "volume.kubernetes.io/selected-node"
-_WAITS = "WaitForFirstConsumer"
 
 
 def claim(
@@ -21,7 +19,7 @@ def claim(
     if storage_class is None or storage_class.get("provisioner") != provisioner:
         return Outcome(status=_pending(item))
     node = _node(item, users)
-    if not node and storage_class.get("volumeBindingMode") == _WAITS:
+    if not node and storage_class.get("volumeBindingMode") == WAITS:
         text = "waiting for first consumer to be created before binding"
         known = item.get("status", {}).get("phase") == "Pending"
         about = ref(kinds.CLAIM, item)
