@@ -1,8 +1,7 @@
-"""A pod as it comes to admission, before it has a uid and often before it has a name: how the grouper would label it.
+"""A pod as it comes to admission, before it has a uid and often before it has a name: how the grouper will label it.
 
-The same function is asked twice: about the pod as it comes, and about the pod as labelled, with another uid and
-another generated name. What would still be changed then depends on what nobody knows yet, and is left to the
-grouper; so is every pod that it refuses.
+The same function as ever is asked, about the pod and a twin with another uid and another generated name. Where the
+two would be labelled differently, the answer depends on what nobody knows yet, and is left to the grouper.
 """
 
 import msgspec
@@ -20,21 +19,13 @@ SUFFIXES = ("bbbbb", "zzzzz")
 
 
 def membership(pod: Pod, context: Context) -> Json:
-    """The metadata by which the pod is a member of its gang, as a merge patch; empty where it has it or must wait."""
-    first, second = (_imagined(pod, suffix) for suffix in SUFFIXES)
-    wanted = _changes(first, context)
-    if not wanted or _changes(_labelled(second, wanted), context) != {}:
-        return {}
-    return wanted
-
-
-def _changes(pod: Pod, context: Context) -> Json | None:
-    """What the grouper would change in the metadata of this pod; None if it would not group it."""
-    gangs = [gang for gang in group([pod], context).gangs if gang.members]
-    if not gangs:
-        return None
-    found = [change for gang in gangs for change in member_changes(gang) if isinstance(change, Patch)]
-    return found[0].body["metadata"] if found else {}
+    """The metadata that makes the pod a member, as a merge patch; empty where it has it or nobody can tell yet."""
+    if not pod.metadata.owner_references:
+        return {}  # with labels it would belong to a PodGroup of its user's
+    twins = [_imagined(pod, suffix) for suffix in SUFFIXES]
+    changes = [change for gang in group(twins, context).gangs for change in member_changes(gang)]
+    wanted: list[Json] = [change.body["metadata"] for change in changes if isinstance(change, Patch)]
+    return wanted[0] if len(wanted) == len(twins) and wanted[0] == wanted[1] else {}
 
 
 def _imagined(pod: Pod, suffix: str) -> Pod:
@@ -42,14 +33,3 @@ def _imagined(pod: Pod, suffix: str) -> Pod:
     meta = pod.metadata
     name = meta.name or f"{meta.generate_name[:LONGEST_BASE]}{suffix}"
     return msgspec.structs.replace(pod, metadata=msgspec.structs.replace(meta, name=name, uid=suffix))
-
-
-def _labelled(pod: Pod, wanted: Json) -> Pod:
-    meta = pod.metadata
-    changed = {
-        field: {
-            key: value for key, value in {**(getattr(meta, field) or {}), **said}.items() if value is not None
-        }
-        for field, said in wanted.items()
-    }
-    return msgspec.structs.replace(pod, metadata=msgspec.structs.replace(meta, **changed))
