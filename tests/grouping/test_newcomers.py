@@ -6,13 +6,16 @@ from typing import Any
 import msgspec
 import pytest
 
+from bench.grouping import world
 from quorate.api import labels
 from quorate.api.core import Pod
 from quorate.api.meta import Json
+from quorate.grouping.grouper import group
 from quorate.grouping.newcomers import membership
 from quorate.grouping.registry import TABLE
 from quorate.grouping.subject import Extensions, Settings, Shape, Subject, plain
-from quorate.grouping.writes import member_changes
+from quorate.grouping.writes import member_changes, plan
+from quorate.plan import Apply
 from tests.fakes.grouped import context, only_gang, pod, thing
 
 JOB = thing("batch/v1", "Job", "train")
@@ -102,14 +105,36 @@ def test_what_the_grouper_refuses_is_left_to_it() -> None:
     assert labelled(newcomer(JOB)) == {}  # the Job does not exist
 
 
-@pytest.mark.parametrize(("group", "kind"), sorted(TABLE))
-def test_of_no_kind_the_grouper_finds_a_label_to_change(group: str, kind: str) -> None:
+def test_the_grouper_labels_nobody_of_whole_workloads_whose_pods_were_labelled() -> None:
+    for known, pods in world(40, 800):
+        members = [there(given, membership(arriving(given), known)) for given in pods]
+        assert all(one.metadata.annotation(labels.POD_GROUP_NAME) for one in members)
+        changes = plan(group(members, known), {}, known.settings).changes
+        assert all(isinstance(one, Apply) for one in changes), changes
+
+
+def arriving(given: Pod) -> Pod:
+    """The pod before it was created; its name, but for what stands before the last dash, is not there yet."""
+    meta = msgspec.structs.replace(
+        given.metadata, uid="", name="", generate_name=f"{given.metadata.name.rpartition('-')[0]}-"
+    )
+    return msgspec.structs.replace(given, metadata=meta)
+
+
+def there(given: Pod, patch: Json) -> Pod:
+    body = msgspec.to_builtins(given)
+    for name, said in patch.items():
+        body["metadata"][name] = {**body["metadata"].get(name, {}), **said}
+    return msgspec.convert(body, Pod)
+
+
+@pytest.mark.parametrize(("api", "kind"), sorted(TABLE))
+def test_of_no_kind_the_grouper_finds_a_label_to_change(api: str, kind: str) -> None:
     """Also where an object of the kind is as empty as can be, and whatever the pod will be called."""
-    owner = thing(f"{group}/v1", kind, "o")
+    owner = thing(f"{api}/v1", kind, "o")
     given = newcomer(owner, labels={labels.LWS_GROUP_INDEX: "0"})
     found = labelled(given, owner)
     if not found:
         return
-    there = pod("any-x7k2p", owner, labels={**(given.metadata.labels or {}), **found.get("labels", {})})
-    there.metadata.annotations = found["annotations"]
-    assert list(member_changes(only_gang([there], owner))) == []
+    member = there(pod("any-x7k2p", owner, labels=given.metadata.labels), found)
+    assert list(member_changes(only_gang([member], owner))) == []
