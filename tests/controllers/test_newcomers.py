@@ -7,14 +7,24 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
+import pytest
 
 from quorate.api.core import POD, Pod
-from quorate.api.labels import POD_GROUP_NAME
+from quorate.api.labels import (
+    LWS_GROUP_INDEX,
+    LWS_WORKER_INDEX,
+    MIN_GROUPS,
+    POD_GROUP_NAME,
+    SEGMENT_SIZE,
+    SUB_GROUP_NAME,
+)
+from quorate.api.lws import LEADER_WORKER_SET, LeaderWorkerSet
 from quorate.api.meta import Json, Kind, Object
 from quorate.cli import hooks
 from quorate.controllers import app
 from quorate.controllers.contexts import Contexts
 from quorate.controllers.newcomers import Newcomers
+from quorate.grouping.newcomers import membership
 from quorate.grouping.subject import Settings
 from quorate.kube.caches import Caches
 from quorate.kube.resources import Scope
@@ -23,6 +33,7 @@ from quorate.plan import Create, Ref
 from tests.fakes.api_server import Reply, ScriptedServer, scripted_client
 from tests.fakes.eventually import eventually
 from tests.fakes.fleet import Fleet, fleet, job
+from tests.fakes.grouped import context, pod, thing
 
 API = "/apis/example.com/v1"
 FOOS: Json = {"resources": [{"name": "foos", "kind": "Foo", "namespaced": True}]}
@@ -30,6 +41,12 @@ FOO = Kind("example.com", "v1", "Foo", "foos")
 META: Json = {"name": "f", "namespace": "default", "uid": "foo", "resourceVersion": "1", "generation": 1}
 BODY: Json = {"apiVersion": "example.com/v1", "kind": "Foo", "metadata": META, "spec": {}}
 GANG = {POD_GROUP_NAME: "pg-f-foo"}
+
+
+def creation(body: Json, namespace: str) -> AdmissionRequest:
+    kind = {"version": "v1", "kind": "Pod"}
+    asked = {"uid": "u", "operation": "CREATE", "namespace": namespace, "kind": kind, "object": body}
+    return msgspec.convert(asked, AdmissionRequest)
 
 
 @dataclass
@@ -48,14 +65,8 @@ class Stage:
             "controller": True,
         }
         body = {"metadata": {"generateName": "f-", "ownerReferences": [owner], **metadata}}
-        request = {
-            "uid": "u",
-            "operation": "CREATE",
-            "namespace": "default",
-            "kind": {"version": "v1", "kind": "Pod"},
-            "object": {**body, "spec": {"schedulerName": "quorate"}},
-        }
-        return list(Newcomers(self.contexts).patch(msgspec.convert(request, AdmissionRequest)))
+        asked = creation({**body, "spec": {"schedulerName": "quorate"}}, "default")
+        return list(Newcomers(self.caches, self.contexts).patch(asked))
 
     async def read(self) -> None:
         """As the grouper reads the owner of a pod."""
@@ -117,6 +128,45 @@ def test_a_kind_whose_watch_does_not_work_is_not_relied_on() -> None:
         stage.watched()
         stage.caches.of(Scope(kind=FOO, metadata_only=True), Object).problem = "forbidden"
         assert stage.asked() == []
+
+    on_stage(check)
+
+
+@pytest.mark.parametrize(
+    "group",
+    [
+        {"size": 1},
+        {"size": 5},
+        {"size": 5, "subGroupPolicy": {"subGroupSize": 2}},
+        {"size": 5, "subGroupPolicy": {"subGroupSize": 2, "subGroupPolicyType": "LeaderExcluded"}},
+        {"size": 4, "workerTemplate": {"metadata": {"annotations": {SEGMENT_SIZE: "2"}}}},
+    ],
+)
+@pytest.mark.parametrize("annotations", [{}, {MIN_GROUPS: "1"}])
+def test_a_set_that_is_watched_whole_says_the_same_as_one_that_was_read(
+    group: Json, annotations: Json
+) -> None:
+    owner = thing(
+        LEADER_WORKER_SET.api_version,
+        LEADER_WORKER_SET.kind,
+        "web",
+        annotations=annotations,
+        spec={"replicas": 2, "leaderWorkerTemplate": group},
+    )
+
+    async def check(stage: Stage) -> None:
+        newcomers = Newcomers(stage.caches, stage.contexts)
+        stage.caches.of(Scope(kind=LEADER_WORKER_SET), LeaderWorkerSet).put(
+            msgspec.convert(owner, LeaderWorkerSet)
+        )
+        for worker in range(group["size"]):
+            given = pod(f"web-1-{worker}", owner)
+            given.metadata.labels = {LWS_GROUP_INDEX: "1", LWS_WORKER_INDEX: str(worker)}
+            expected = membership(given, context(owner), lambda *_: None)
+            asked = creation(msgspec.to_builtins(given), given.metadata.namespace)
+            gang, place = newcomers.patch(asked)
+            assert gang["value"] == expected["annotations"]
+            assert {SUB_GROUP_NAME: place["value"]} == expected["labels"]
 
     on_stage(check)
 

@@ -10,6 +10,7 @@ from bench.grouping import world
 from quorate.api import labels
 from quorate.api.core import Pod
 from quorate.api.meta import Json
+from quorate.api.podgroup import PodGroup, PodGroupSpec
 from quorate.grouping.grouper import group
 from quorate.grouping.newcomers import membership
 from quorate.grouping.registry import TABLE
@@ -30,7 +31,11 @@ def newcomer(owner: Json | None = None, name: str = "", **fields: Any) -> Pod:
 
 
 def labelled(given: Pod, *objects: Json, settings: Settings | None = None) -> Json:
-    return membership(given, context(*objects, settings=settings))
+    return membership(given, context(*objects, settings=settings), no_group)
+
+
+def no_group(namespace: str, name: str) -> None:
+    """No PodGroup is there yet."""
 
 
 def test_a_pod_of_a_job_has_its_gang_before_it_has_a_name() -> None:
@@ -53,6 +58,13 @@ def test_what_is_there_is_not_said_again_and_what_is_wrong_is_put_right() -> Non
         JOB, annotations={labels.POD_GROUP_NAME: "other"}, labels={labels.SUB_GROUP_NAME: "other"}
     )
     assert labelled(stale, JOB) == {**GANG, "labels": {labels.SUB_GROUP_NAME: None}}
+
+
+def test_a_pod_does_not_join_while_its_gang_has_the_minimum_of_before() -> None:
+    asked = thing("batch/v1", "Job", "train", annotations={labels.MIN_MEMBER: "8"})
+    for has, found in ((4, {}), (8, GANG)):
+        there = PodGroup(spec=PodGroupSpec(min_member=has))
+        assert membership(newcomer(asked), context(asked), lambda *_, it=there: it) == found
 
 
 @pytest.mark.parametrize("kind", ["Deployment", "DaemonSet"])
@@ -107,7 +119,7 @@ def test_what_the_grouper_refuses_is_left_to_it() -> None:
 
 def test_the_grouper_labels_nobody_of_whole_workloads_whose_pods_were_labelled() -> None:
     for known, pods in world(40, 800):
-        members = [there(given, membership(arriving(given), known)) for given in pods]
+        members = [there(given, membership(arriving(given), known, no_group)) for given in pods]
         assert all(one.metadata.annotation(labels.POD_GROUP_NAME) for one in members)
         changes = plan(group(members, known), {}, known.settings).changes
         assert all(isinstance(one, Apply) for one in changes), changes

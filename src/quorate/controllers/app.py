@@ -145,7 +145,7 @@ def admission(bench: Bench) -> list[Part]:
     webhook = bench.settings.webhook
     assert webhook is not None, "settings refuse the choice of admission without a webhook"
     trust = Trust(bench.client, bench.caches, webhook)
-    serving = Serving(Judge(bench.caches), Newcomers(bench.contexts), webhook, trust)
+    serving = Serving(Judge(bench.caches), Newcomers(bench.caches, bench.contexts), webhook, trust)
     return [serving, Loop(trust, Writer(bench.client, "quorate-admission"), workers=1)]
 
 

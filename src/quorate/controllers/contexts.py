@@ -1,13 +1,11 @@
 """What grouping looks at besides the pods, as this process knows it: for the grouper and for admission.
 
-The grouper fetches the objects that the pure function asks for; at admission nobody waits, and what is here counts.
+The grouper fetches the objects that the pure function asks for; admission looks only at what `owners` knows already.
 """
 
 import logging
 from collections.abc import Callable, Mapping
 from typing import TypeVar
-
-import msgspec
 
 from quorate.api.core import CONFIG_MAP, PRIORITY_CLASS, ConfigMap, PriorityClass
 from quorate.api.meta import Json
@@ -15,7 +13,6 @@ from quorate.grouping.defaults import KEY as DEFAULTS_KEY
 from quorate.grouping.defaults import KindDefaults, parse_defaults
 from quorate.grouping.errors import NotFetchedError
 from quorate.grouping.objects import Address, Unreadable
-from quorate.grouping.partial import Partial
 from quorate.grouping.registry import READ_WITH_STATUS
 from quorate.grouping.subject import Context, Settings
 from quorate.kube.caches import Caches
@@ -68,28 +65,11 @@ class Contexts:
             except NotFetchedError as missing:
                 fetched[missing.address.key] = await self._fetch(missing.address)
 
-    def with_known(self, compute: Callable[[Context], T]) -> T | None:
-        """Compute with what is here already, from any thread; None where that is not enough."""
-        known: Fetched = {}
-        while True:
-            try:
-                return compute(self.context(known))
-            except NotFetchedError as missing:
-                key = missing.address.key
-                found = None if key in known else self._known(missing.address)
-                if found is None:
-                    return None
-                known[key] = found
-
     async def _fetch(self, address: Address) -> Json | Unreadable:
         found = await self.owners.find(address.api_version, address.kind, address.namespace, address.name)
         if isinstance(found, Absent):
             return Unreadable.FORBIDDEN if found.forbidden else Unreadable.ABSENT
         return found
-
-    def _known(self, address: Address) -> Json | None:
-        found = self.owners.known(address.api_version, address.kind, address.namespace, address.name)
-        return Partial(address, msgspec.to_builtins(found)) if isinstance(found, msgspec.Struct) else found
 
     def _owner_changed(self, _: str, uid: str) -> None:
         for tell in self._on_owner:
