@@ -1,3 +1,5 @@
+from itertools import permutations
+
 import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -101,6 +103,13 @@ def test_a_pod_on_a_node_that_vanished_has_no_node() -> None:
 def test_members_stand_in_the_order_of_their_numbers() -> None:
     names = [ref.name for ref in encoder(pod("w-10"), pod("w-2"), pod("w-1")).snapshot(0.0).pods.refs]
     assert names == ["w-1", "w-2", "w-10"]
+
+
+def test_names_of_equal_numbers_stand_in_one_order_whatever_came_first() -> None:
+    pods = [pod("w-1"), pod("w-01"), pod("w-001")]
+    for shown in permutations(pods):
+        names = [ref.name for ref in encoder(*shown).snapshot(0.0).pods.refs]
+        assert names == ["w-001", "w-01", "w-1"]
 
 
 def test_the_labels_of_members_protect_a_gang_whose_spec_says_nothing() -> None:

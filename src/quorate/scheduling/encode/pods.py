@@ -170,9 +170,9 @@ def order_of(pod: Pod) -> tuple[object, ...]:
     """Members in the order in which they start: task priority, age, name with its numbers read as numbers."""
     text = pod.metadata.label(labels.TASK_PRIORITY)
     priority = int(text) if text.lstrip("-").isdigit() else 0
-    parts = _DIGITS.split(pod.metadata.name)
-    name = tuple((int(part), "") if part.isdigit() else (-1, part) for part in parts)
-    return -priority, pod.metadata.creation_timestamp, name
+    parts: list[str | int] = [*_DIGITS.split(pod.metadata.name)]  # text, number, text, …
+    parts[1::2] = map(int, parts[1::2])
+    return -priority, pod.metadata.creation_timestamp, tuple(parts), pod.metadata.name
 
 
 def ref_of(pod: Pod) -> Ref:
