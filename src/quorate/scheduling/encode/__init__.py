@@ -30,12 +30,12 @@ from quorate.scheduling.encode.assembly import Parts, assemble
 from quorate.scheduling.encode.expected import Expectations, seats_of
 from quorate.scheduling.encode.gangs import Block, Frame, Member, block_of, epoch, frame_of, label_levels
 from quorate.scheduling.encode.joined import Joined
-from quorate.scheduling.encode.nodes import NodeTable, Takes
+from quorate.scheduling.encode.nodes import NodeTable
 from quorate.scheduling.encode.pods import Entry, Key, Shapes, entry_of
 from quorate.scheduling.encode.queues import queues_of
 from quorate.scheduling.encode.topologies import Topologies
 from quorate.scheduling.encode.volumes import Volumes, claimed
-from quorate.scheduling.snapshot import NONE, Floats, Problem, Queues, Snapshot, State, Unbound
+from quorate.scheduling.snapshot import NONE, Floats, Ints, Problem, Queues, Snapshot, State, Unbound
 
 STUCK_AFTER = 60.0  # seconds past the time by which a pod should have been gone
 
@@ -63,7 +63,7 @@ class Encoder:
         self._gangs = Joined()
         self._dirty: set[Key] = set()
         self._foreign: set[Key] = set()  # pods that name no gang
-        self._takes: dict[int, Takes] = {}  # by shape
+        self._takes: dict[int, Ints] = {}  # by shape
         self._queues: dict[str, Queue] = {}
         self._classes: dict[str, PriorityClass] = {}
         self._topologies: dict[str, Topology] = {}
@@ -227,13 +227,13 @@ class Encoder:
         one = entry.member
         if not entry.node or one.state is State.SUCCEEDED:
             return
-        takes = self._takes_of(one.shape)
-        self._nodes.charge(one.slot, takes, sign, foreign=entry.gang is None)
+        takes = sign * self._takes_of(one.shape)
+        self._nodes.charge(one.slot, takes, foreign=entry.gang is None)
         if sign > 0 and one.state is State.RELEASING:
             self._leaving[key] = epoch(entry.pod.metadata.deletion_timestamp or "", inf)
-            self._nodes.release(one.slot, takes, 1)
+            self._nodes.release(one.slot, takes)
         elif sign < 0 and self._leaving.pop(key, None) is not None:
-            self._nodes.release(one.slot, takes, -1)
+            self._nodes.release(one.slot, takes)
 
     def _give_up_on_stuck(self, now: float) -> None:
         """Seats of pods that should have been gone long ago are not counted as being freed."""
@@ -241,13 +241,14 @@ class Encoder:
             self._last = None
             del self._leaving[key]
             one = self._entries[key].member
-            self._nodes.release(one.slot, self._takes_of(one.shape), -1)
+            self._nodes.release(one.slot, -self._takes_of(one.shape))
 
-    def _takes_of(self, shape: int) -> Takes:
+    def _takes_of(self, shape: int) -> Ints:
+        """What a pod of a shape takes of each resource, as far as the last that it names."""
         if shape not in self._takes:
-            amounts = self._shapes.requests[shape].amounts
-            rows = [self._nodes.row(name) for name, _ in amounts]
-            self._takes[shape] = np.array(rows, dtype=np.int64), np.array([one for _, one in amounts])
+            amounts = {self._nodes.row(name): one for name, one in self._shapes.requests[shape].amounts}
+            last = max(amounts, default=NONE)
+            self._takes[shape] = np.array([amounts.get(row, 0) for row in range(last + 1)], dtype=np.int64)
         return self._takes[shape]
 
     def _storage(self, old: Object | None, new: Object | None) -> None:

@@ -10,7 +10,7 @@ import numpy as np
 from quorate.api.composite import COMPOSITE_POD_GROUP, CompositePodGroup, CompositePodGroupSpec
 from quorate.api.meta import ObjectMeta
 from quorate.plan import Ref
-from quorate.scheduling.encode.gangs import POD_COLUMNS, Member
+from quorate.scheduling.encode.gangs import Member
 from quorate.scheduling.encode.joined import Joined
 from quorate.scheduling.encode.nodes import NodeTable
 from quorate.scheduling.encode.pods import Key, Shapes
@@ -88,18 +88,19 @@ def _requests(shapes: list[Request], nodes: NodeTable) -> Ints:
 
 def _pods(parts: Parts, rows: Ints) -> Pods:
     gangs, loose = parts.gangs, parts.loose
-    tail = np.array([(NONE, one.shape, one.slot, one.state, NONE, 0, NONE) for one in loose], dtype=np.int64)
-    leaf, shape, node, state, nominated, is_core, announcer = np.concatenate(
-        [gangs.pods, tail.reshape(-1, len(POD_COLUMNS)).T], axis=1
-    )
-    sizes = np.diff(gangs.first_pod)
+    table = gangs.pods
+    if loose:
+        tail = [(NONE, one.shape, one.slot, one.state, NONE, 0, NONE) for one in loose]
+        table = np.concatenate([table, np.array(tail, dtype=np.int64).T], axis=1)
+    leaf, shape, node, state, nominated, is_core, announcer = table
+    sizes = np.append(np.diff(gangs.first_pod), len(loose))
+    every = np.append(np.arange(len(gangs.keys)), NONE)
     shift, pod_shift = (
-        np.append(np.repeat(first[:-1], sizes), np.zeros(len(loose), dtype=np.int64))
-        for first in (gangs.first_group, gangs.first_pod)
+        np.repeat(np.append(first[:-1], 0), sizes) for first in (gangs.first_group, gangs.first_pod)
     )
     return Pods(
         refs=(*gangs.pod_refs, *(one.ref for one in loose)),
-        gang=np.append(np.repeat(np.arange(len(sizes)), sizes), np.full(len(loose), NONE)),
+        gang=np.repeat(every, sizes),
         leaf=leaf + shift,
         shape=shape,
         node=rows[node],

@@ -23,9 +23,6 @@ UNSTATED_PODS = 110_000  # a node that does not say how many pods it takes takes
 LITTER = 1000  # slots
 
 
-Takes = tuple[Ints, Ints]  # rows of the resource axis, and how much of each
-
-
 def is_bytes(resource: str) -> bool:
     """Whether a resource is counted in bytes; everything else is in milli-units."""
     return resource.startswith(BYTES)
@@ -78,17 +75,15 @@ class NodeTable:
         """Whether there is a Node of that name now."""
         return name in self._present
 
-    def charge(self, slot: int, takes: Takes, sign: int, *, foreign: bool) -> None:
-        """A pod appeared on a node (+1) or left it (-1)."""
-        rows, amounts = takes
-        self._used[rows, slot] += sign * amounts
+    def charge(self, slot: int, takes: Ints, *, foreign: bool) -> None:
+        """A pod appeared on a node, or left it and takes less than nothing: amounts of the first resources."""
+        self._used[: len(takes), slot] += takes
         if foreign:
-            self._foreign[rows, slot] += sign * amounts
+            self._foreign[: len(takes), slot] += takes
 
-    def release(self, slot: int, takes: Takes, sign: int) -> None:
-        """A pod on a node is being deleted (+1), or is no longer believed to go (-1)."""
-        rows, amounts = takes
-        self._releasing[rows, slot] += sign * amounts
+    def release(self, slot: int, takes: Ints) -> None:
+        """A pod on a node is being deleted, or is no longer believed to go and takes less than nothing."""
+        self._releasing[: len(takes), slot] += takes
 
     def remove(self, node: Node) -> None:
         name = node.metadata.name
