@@ -13,8 +13,9 @@ from quorate.scheduling.order import Ranking
 from quorate.scheduling.pool import Draw, Pool
 from quorate.scheduling.room import Room, make_room, take
 from quorate.scheduling.snapshot import SHARED, Ints
+from quorate.scheduling.spare import joined
 from quorate.scheduling.takers import is_protected_step, request_of, serve
-from quorate.scheduling.trial import Trial
+from quorate.scheduling.trial import Trial, distinct
 
 REASON = "Reclaimed"
 
@@ -91,11 +92,13 @@ class _Claims:
 def _stays_fair(cycle: Cycle, queue: int, requested: Ints, room: Room) -> bool:
     """No queue above the taker ends beyond its share and better off than a sibling it took from."""
     accounts = cycle.trial.accounts.fork()
-    for unit in room.units:
-        accounts.charge(int(cycle.snapshot.gangs.queue[unit.gang]), -requested_by(cycle.trial, unit.pods))
+    gone = joined(room.units)
+    queues = cycle.snapshot.gangs.queue[cycle.snapshot.pods.gang[gone]]
+    gave = distinct([queues]).tolist()
+    for victim in gave:
+        accounts.charge(victim, -requested_by(cycle.trial, gone[queues == victim]))
     accounts.charge(queue, requested)
     asked = requested > 0
-    gave = {int(cycle.snapshot.gangs.queue[unit.gang]) for unit in room.units}
     for victim in gave:
         ours, theirs = reclaimable.fork_of(accounts.lineage, queue, victim)
         held, left = accounts.allocated[ours].astype(float), accounts.allocated[theirs].astype(float)

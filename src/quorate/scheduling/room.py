@@ -17,9 +17,9 @@ from quorate.scheduling import gang, growth, spare
 from quorate.scheduling.attempt import Attempt, commit, requested_by
 from quorate.scheduling.cycle import Cycle
 from quorate.scheduling.pool import Unit
-from quorate.scheduling.snapshot import State
+from quorate.scheduling.snapshot import Ints, State
 from quorate.scheduling.spare import joined
-from quorate.scheduling.trial import Trial
+from quorate.scheduling.trial import Trial, distinct
 from quorate.scheduling.victims import Absence
 
 # Units that are tried for being spared by another placement, whole and in parts; beyond that arithmetic decides.
@@ -73,7 +73,7 @@ def take(cycle: Cycle, taker: int, room: Room, cause: Callable[[int], tuple[str,
     exchange(cycle.trial, taker, room)
     cycle.refused.pop(taker, None)
     by_gang: dict[int, list[Unit]] = {}
-    for unit in room.units:
+    for unit in room.units if _has_seat(cycle.trial, joined(room.units)) else ():
         by_gang.setdefault(unit.gang, []).append(unit)
     stuck: set[object] = set()  # kinds of gangs that found no seat: room only shrinks here
     for number, mine in by_gang.items():
@@ -86,6 +86,12 @@ def take(cycle: Cycle, taker: int, room: Room, cause: Callable[[int], tuple[str,
             resettle(cycle, cycle.trial, mine)
         else:
             stuck.add(kind)
+
+
+def _has_seat(trial: Trial, pods: Ints) -> bool:
+    """Whether any of the pods fits anywhere."""
+    shapes = distinct([trial.snapshot.pods.shape[pods]]).tolist()
+    return any(trial.column(shape, now=False).total for shape in shapes)
 
 
 def _may_settle(trial: Trial, units: Sequence[Unit]) -> bool:
@@ -187,9 +193,8 @@ def _least(cycle: Cycle, taker: int, drawn: _Drawn) -> Room:
 def _spared(cycle: Cycle, taker: int, scout: Trial, room: Room) -> Room:
     """Leave alone, part by part, those without whom a place is found all the same; all are gone in `scout`."""
     assert room.attempt.goal is not None, "a draft is found for a step"
-    count = spare.Count(scout, room.attempt.goal)
-    absence = Absence(cycle.trial, joined(room.units))
-    gone = joined(room.units)
+    count, gone = spare.Count(scout, room.attempt.goal), joined(room.units)
+    absence = Absence(cycle.trial, gone)
     for part in spare.parts(cycle.trial, _last_first(room.units)[:SPARED_BY_SEARCH])[: 2 * SPARED_BY_SEARCH]:
         pods = part[np.isin(part, gone)]
         if not len(pods) or not absence.may_stay(pods):

@@ -13,7 +13,7 @@ from quorate.scheduling.agenda import Add, Draft, Start
 from quorate.scheduling.placement import Search
 from quorate.scheduling.pool import Unit
 from quorate.scheduling.snapshot import NONE, Ints
-from quorate.scheduling.trial import Trial, distinct
+from quorate.scheduling.trial import NOBODY, Trial, distinct
 from quorate.scheduling.victims import Absence
 
 
@@ -24,7 +24,9 @@ def used(trial: Trial, draft: Draft, units: Sequence[Unit]) -> list[Unit]:
     absence = Absence(trial, gone)
     kept: list[Unit] = []
     for unit in reversed(units):
-        if absence.may_stay(unit.pods) and left.takes_back(unit.pods):
+        free = left.with_back(unit.pods)
+        if free is not None and absence.may_stay(unit.pods):
+            left.update(free)
             absence.keep(unit.pods)
         else:
             kept.append(unit)
@@ -53,7 +55,7 @@ def without(units: Sequence[Unit], pods: Ints) -> tuple[Unit, ...]:
 
 def joined(units: Sequence[Unit]) -> Ints:
     """The pods of all units."""
-    return np.concatenate([np.empty(0, dtype=np.int64), *(unit.pods for unit in units)])
+    return np.concatenate([NOBODY, *[unit.pods for unit in units]])
 
 
 class _Left:
@@ -75,17 +77,17 @@ class _Left:
         )
         self._free: dict[int, list[int]] = dict(zip(where.tolist(), free.tolist(), strict=True))
 
-    def takes_back(self, pods: Ints) -> bool:
-        """Whether these may stay where they are; if so they do."""
+    def with_back(self, pods: Ints) -> dict[int, list[int]] | None:
+        """What is free on their nodes if these stay where they are; None if they cannot."""
         after: dict[int, list[int]] = {}
         for node, shape in zip(self._node[pods].tolist(), self._shape[pods].tolist(), strict=True):
             if node != NONE:
                 free = after.get(node) or self._free[node]
                 after[node] = [has - takes for has, takes in zip(free, self._requests[shape], strict=True)]
-        if any(min(free) < 0 for free in after.values()):
-            return False
-        self._free.update(after)
-        return True
+        return None if any(min(free) < 0 for free in after.values()) else after
+
+    def update(self, free: dict[int, list[int]]) -> None:
+        self._free.update(free)
 
 
 class Count:

@@ -130,27 +130,28 @@ class Trial:
 
         Pods that this trial placed only lose their seat again.
         """
+        if len(pods) == 1 and self.snapshot.pods.state[pods[0]] == HOLDS:
+            self._evict_one(pods)
+            return
         fresh = self.snapshot.pods.state[pods] != HOLDS
         if fresh.any():
             self._withdraw(pods[fresh])
             pods = pods[~fresh]
-        if len(pods) == 1:
-            self._evict_one(pods)
-        elif len(pods):
+        if len(pods):
             self._evict(pods)
 
     def _evict_one(self, pods: Ints) -> None:
         """`_evict` of a single pod: victims are drawn by the thousand, most of them alone."""
         snapshot, pod = self.snapshot, int(pods[0])
-        takes, node = snapshot.requests[snapshot.pods.shape[pod]], int(self.node[pod])
+        shape, node = snapshot.pods.shape[pod], int(self.node[pod])
         if node != NONE:
-            self.future[:, node] += takes
+            self.future[:, node] += snapshot.requests[shape]
             self._touched.append(np.array([node]))
         self.evictions.append(pods)
         self.state[pod] = LEAVES
         gang = int(snapshot.pods.gang[pod])
         is_kept = snapshot.pods.is_core[pod] or snapshot.gangs.preemptibility[gang] == NON
-        given = -takes[SHARED]
+        given = -snapshot.shared_requests[shape]
         self.accounts.charge(int(snapshot.gangs.queue[gang]), given, protected=given if is_kept else None)
         row = int(snapshot.pods.leaf[pod])
         while row != NONE:

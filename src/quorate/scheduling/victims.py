@@ -10,10 +10,8 @@ The meaning is that of `rules.tree.next_victim` (a test holds the two together);
 from collections import Counter
 from collections.abc import Iterator
 
-import numpy as np
-
 from quorate.scheduling.gang import is_satisfied
-from quorate.scheduling.snapshot import NONE, Bools, Ints
+from quorate.scheduling.snapshot import NONE, Ints
 from quorate.scheduling.trial import HOLDS, NOBODY, NON, Trial
 
 
@@ -91,8 +89,7 @@ def _held(trial: Trial, group: int) -> Ints:
     """Pods below a group that hold a node, in order."""
     groups = trial.snapshot.groups
     first, last = int(groups.first_pod[group]), int(groups.last_pod[group])
-    active: Bools = trial.state[first:last] == HOLDS
-    rows: Ints = np.flatnonzero(active) + first
+    rows: Ints = (trial.state[first:last] == HOLDS).nonzero()[0] + first
     return rows
 
 
