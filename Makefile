@@ -38,8 +38,9 @@ bench: .venv/dev
 
 # All sizes, and a cluster filled through the API; minutes, and it overwrites what is committed.
 bench-full: .venv/dev $(CACHE)/kubectl/ready
-	$(BIN)/python -m bench --full --results bench/results
-	$(BIN)/python -m bench.endtoend --servers embedded kube-apiserver --json bench/results/endtoend.json
+	$(BIN)/python -m bench --full --results bench/results; decided=$$?; \
+	$(BIN)/python -m bench.endtoend --servers embedded kube-apiserver --json bench/results/endtoend.json && \
+	exit $$decided
 
 bench-server: .venv/dev
 	$(BIN)/python -m bench.embedded --pods 20000 $(ARGS)

@@ -9,13 +9,10 @@ import argparse
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
-
-import numpy as np
 
 from bench import openb, report
 from bench.growth import growths
-from bench.machine import machine
+from bench.machine import load, machine
 from bench.measure import CHURN, Measured, alone
 from bench.scenarios import SCENARIOS
 
@@ -29,17 +26,24 @@ def main(arguments: list[str]) -> int:
     print(at)
     heads = "".join(f"{name:>9}" for name in TIMES)
     print(f"{'':<62}{heads}{'ratio':>7}{'nodes':>10}{'forks':>7}{'states':>8}{'MiB':>6}  verdict")
-    found = []
+    found, died = list[Measured](), list[str]()
     for name in _chosen(options):
-        found.append(alone(name, options.repeat))
-        print(_line(found[-1]), flush=True)
+        one = alone(name, options.repeat)
+        if one is None:
+            died.append(name)
+            print(f"{name:<62} died", flush=True)
+        else:
+            found.append(one)
+            print(_line(one), flush=True)
     grown = list(growths(found))
-    for one in grown:
-        print(one)
+    for growth in grown:
+        print(growth)
     placed = _placements(options) if options.only in "openb" else []
     if options.results:
-        report.write(options.results, at, found, grown, placed)
-    return 1 if any(one.faults for one in found) else 0
+        at["load_at_the_end"] = load()
+        report.write(options.results, report.Results(at, found, died, grown, placed))
+    is_wrong = any(one.faults for one in found) or any(one.faults for one in placed)
+    return 1 if died or is_wrong else 0
 
 
 def _chosen(options: argparse.Namespace) -> Iterator[str]:
@@ -55,7 +59,7 @@ def _line(one: Measured) -> str:
     return f"{one.name:<62}{times}{one.ratio:>7.1f}{counts}  {one.verdict} {'; '.join(one.faults[:2])}"
 
 
-def _placements(options: argparse.Namespace) -> list[dict[str, Any]]:
+def _placements(options: argparse.Namespace) -> list[openb.Placed]:
     """GPUs allocated at 130 % demand, in %."""
     folder = Path(options.traces)
     if not folder.is_dir():
@@ -64,11 +68,8 @@ def _placements(options: argparse.Namespace) -> list[dict[str, Any]]:
     nodes = openb.read_nodes(folder)
     found = []
     for trace in ("default", "multigpu50"):
-        rows = [openb.compared(folder, nodes, trace, seed) for seed in range(10 if options.full else 1)]
-        means = {name: round(float(np.mean([row[name] for row in rows])), 2) for name in openb.RIVALS}
-        shown = ", ".join(f"{name} {mean:.2f}" for name, mean in means.items())
-        print(f"openb {trace}, whole GPUs, {len(rows)} seeds: {shown} % of the GPUs allocated")
-        found.append({"trace": trace, "seeds": len(rows), **means})
+        found.append(openb.placed(folder, nodes, trace, seeds=10 if options.full else 1))
+        print(found[-1])
     return found
 
 

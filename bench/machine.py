@@ -17,7 +17,7 @@ def machine() -> dict[str, Any]:
         "cores": os.cpu_count(),
         "python": platform.python_version(),
         "numpy": np.__version__,
-        "load": round(os.getloadavg()[0], 2),
+        "load": load(),
         "pace_ns": round(pace(), 1),
     }
 
@@ -28,6 +28,11 @@ def _processor() -> str:
     except OSError:
         return platform.processor()
     return next((line.split(":", 1)[1].strip() for line in lines if line.startswith("model name")), "")
+
+
+def load() -> float:
+    """How many processes wanted to run in the last minute, on average."""
+    return round(os.getloadavg()[0], 2)
 
 
 def pace() -> float:

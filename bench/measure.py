@@ -85,13 +85,16 @@ CHURN = (
 )
 
 
-def alone(name: str, repeat: int) -> Measured:
-    """Measure in a fresh process."""
-    ours, theirs = multiprocessing.Pipe()
+def alone(name: str, repeat: int) -> Measured | None:
+    """Measure in a fresh process; None if it died."""
+    ours, theirs = multiprocessing.Pipe(duplex=False)
     process = multiprocessing.get_context("spawn").Process(target=_send, args=(theirs, name, repeat))
     process.start()
+    theirs.close()  # so that the end of the process is the end of what comes
     try:
         found: Measured = ours.recv()
+    except EOFError:
+        return None
     finally:
         process.join()
     return found

@@ -1,7 +1,7 @@
 """Results as files: everything as JSON, and a page for people with what was met and what was missed."""
 
 from collections.abc import Sequence
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +9,7 @@ import msgspec
 
 from bench.growth import Growth
 from bench.measure import Measured
+from bench.openb import Placed
 
 Json = dict[str, Any]
 HEADS = (
@@ -27,22 +28,37 @@ HEADS = (
 )
 
 
-def write(
-    folder: Path, machine: Json, found: Sequence[Measured], grown: Sequence[Growth], placed: list[Json]
-) -> None:
+@dataclass(frozen=True)
+class Results:
+    machine: Json
+    found: Sequence[Measured]
+    died: Sequence[str]  # scenarios whose process ended before they were measured
+    grown: Sequence[Growth]
+    placed: Sequence[Placed]
+
+
+def write(folder: Path, results: Results) -> None:
     folder.mkdir(parents=True, exist_ok=True)
-    rows = [{**asdict(one), "at_rest": one.at_rest, "verdict": one.verdict} for one in found]
-    growth = [{**asdict(one), "verdict": one.verdict} for one in grown]
-    results = {"machine": machine, "results": rows, "growth": growth, "openb": placed}
-    (folder / "scheduling.json").write_bytes(msgspec.json.format(msgspec.json.encode(results)) + b"\n")
-    (folder / "scheduling.md").write_text(_page(machine, found, grown, placed))
+    shown = {
+        "machine": results.machine,
+        "results": [{**asdict(one), "at_rest": one.at_rest, "verdict": one.verdict} for one in results.found],
+        "died": results.died,
+        "growth": [{**asdict(one), "verdict": one.verdict} for one in results.grown],
+        "openb": results.placed,
+    }
+    (folder / "scheduling.json").write_bytes(msgspec.json.format(msgspec.json.encode(shown)) + b"\n")
+    (folder / "scheduling.md").write_text(_page(results))
 
 
-def _page(machine: Json, found: Sequence[Measured], grown: Sequence[Growth], placed: list[Json]) -> str:
-    missed = [one.name for one in found if one.verdict != "ok"] + [
-        one.large for one in grown if one.verdict != "ok"
+def _page(results: Results) -> str:
+    found, grown, placed = results.found, results.grown, results.placed
+    missed = [
+        *(f"{one.name} ({one.verdict})" for one in found if one.verdict != "ok"),
+        *(f"{name} (died)" for name in results.died),
+        *(f"{one.large} ({one.verdict})" for one in grown if one.verdict != "ok"),
+        *(f"openb {one.trace} (WRONG)" for one in placed if one.faults),
     ]
-    said = ", ".join(f"{name.replace('_', ' ')} {value}" for name, value in machine.items())
+    said = ", ".join(f"{name.replace('_', ' ')} {value}" for name, value in results.machine.items())
     lines = [
         "# The scheduler's decisions, measured",
         "",
@@ -72,10 +88,7 @@ def _page(machine: Json, found: Sequence[Measured], grown: Sequence[Growth], pla
         "",
         "| trace | seeds | ours | best-fit | random |",
         "|---|---:|---:|---:|---:|",
-        *(
-            f"| {one['trace']} | {one['seeds']} | {one['ours']} | {one['best-fit']} | {one['random']} |"
-            for one in placed
-        ),
+        *(f"| {one.trace} | {one.seeds} | {one.ours} | {one.best_fit} | {one.random} |" for one in placed),
     ]
     return "\n".join(lines) + "\n"
 
