@@ -52,6 +52,7 @@ class Evict(Value, frozen=True, tag_field="change", tag=True):
     reason: str
     message: str
     grace_seconds: int | None = None
+    taker: Ref | None = None  # the gang that gets the seat
 
     def __str__(self) -> str:
         return f"evict {self.pod}"

@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 
 from quorate.api import labels, timestamps
-from quorate.api.core import NODE, POD, Node, Pod
+from quorate.api.core import NODE, POD, PRIORITY_CLASS, Node, Pod, PriorityClass
 from quorate.api.meta import Json
 from quorate.api.podgroup import POD_GROUP, PodGroup
 from quorate.api.queue import QUEUE, Queue
@@ -42,9 +42,12 @@ class Stage:
         self.groups = caches.of(Scope(kind=POD_GROUP), PodGroup)
         caches.of(Scope(kind=NODE), Node).put(made(node("n1", gpus=8), Node))
         caches.of(Scope(kind=QUEUE), Queue).put(made(QUEUE_TREE, Queue))
+        high = {"metadata": {"name": "high"}, "value": 75}
+        caches.of(Scope(kind=PRIORITY_CLASS), PriorityClass).put(made(high, PriorityClass))
 
-    def gang(self, name: str, size: int, gpus: int) -> None:
-        self.groups.put(made({"metadata": meta(name), "spec": {"minMember": size, "queue": "q"}}, PodGroup))
+    def gang(self, name: str, size: int, gpus: int, *, priority: str = "") -> None:
+        spec = {"minMember": size, "queue": "q", "priorityClassName": priority}
+        self.groups.put(made({"metadata": meta(name), "spec": spec}, PodGroup))
         for number in range(size):
             self.pods.put(made(pod(f"{name}-{number}", name, gpus), Pod))
 
@@ -169,6 +172,30 @@ def test_what_is_left_of_a_gang_that_cannot_be_completed_is_released() -> None:
         stage.groups.put(msgspec.structs.replace(found, metadata=metadata))
         changes, _ = await stage.cycle()
         assert [change.pod.name for change in changes if isinstance(change, Evict)] == [first.pod.name]
+
+    on_stage(check)
+
+
+def test_who_is_guarded_by_a_budget_is_left_alone_and_the_gang_that_waits_for_it_says_so() -> None:
+    async def check(stage: Stage) -> None:
+        for name in ("a", "b"):
+            stage.gang(name, 1, gpus=4)
+        await stage.cycle()
+        for seated in list(stage.pods):
+            stage.pods.put(seated)
+        stage.gang("taker", 1, gpus=4, priority="high")
+        tried = []
+        for _ in range(2):
+            changes, after = await stage.cycle()
+            (eviction,) = [change for change in changes if isinstance(change, Evict)]
+            tried.append(eviction.pod.name)
+            assert after(failed((eviction,), Outcome.REFUSED_BY_BUDGET)) == 0.2
+        assert sorted(tried) == ["a-0", "b-0"]
+        changes, _ = await stage.cycle()
+        assert not any(isinstance(change, Evict) for change in changes)
+        (status,) = [change for change in changes if isinstance(change, SetStatus)]
+        (condition,) = status.status["schedulingConditions"]
+        assert condition["message"].endswith(f"default/{tried[-1]} could make room, but: no answer")
 
     on_stage(check)
 

@@ -30,6 +30,7 @@ from quorate.api.storage import (
 from quorate.api.topology import TOPOLOGY, Topology
 from quorate.controllers.evicted import Evictions
 from quorate.controllers.granted import Granted
+from quorate.controllers.guards import Guards
 from quorate.controllers.holds import Holds
 from quorate.controllers.refused import by_gang, no_longer_refused, refused
 from quorate.controllers.runtime import Step
@@ -71,7 +72,9 @@ WAITING_SECONDS = 5.0
 # the pod is not what the cache showed; the watch is about to say what it is, and then the gang may try again
 SETTLED_BY_WATCH = frozenset({Outcome.CONFLICT, Outcome.GONE})
 CONFLICT_SECONDS = 0.2
-# a budget or an error stopped an eviction: start and grow gangs, but evict nobody for so long
+# other victims are looked for as soon
+PLANNED_AGAIN = SETTLED_BY_WATCH | {Outcome.REFUSED_BY_BUDGET}
+# an error stopped an eviction: start and grow gangs, but evict nobody for so long
 EVICTION_PAUSE_SECONDS = 5.0
 
 
@@ -100,6 +103,7 @@ class Scheduler:
         self._policy = policy
         self._window = window
         self._holds = Holds()
+        self._guards = Guards()
         self._evictions = Evictions()
         self._no_evictions_until = 0.0
         self._told: set[tuple[str, str]] = set()
@@ -111,13 +115,14 @@ class Scheduler:
         await self._window.settle()
         now = time.monotonic()
         self._pods.expire(now)
-        snapshot, held = self._holds.applied(self._snapshot(time.time()), now)
+        snapshot = self._guards.applied(self._snapshot(time.time()), now)
+        snapshot, held = self._holds.applied(snapshot, now)
         # a thread, so that watches, leases and health are served while a large cycle is decided
         plan, amounts = await asyncio.to_thread(decided, snapshot, self._policy_at(now))
         self._granted.say(amounts)
         for change in plan.changes:
             self._assume(change, now + ASSUMED_SECONDS)
-        refusals = [*plan.refusals, *held]
+        refusals = [*self._guards.explained(plan.refusals), *held]
         told = (*self._tell(snapshot, refusals), *self._problems(snapshot), *self._evictions.told())
         noted = self._usage.seen(snapshot) if self._usage else ()
         is_waiting = bool(plan.refusals) or bool(np.isfinite(snapshot.gangs.stale_since).any())
@@ -176,10 +181,9 @@ class Scheduler:
         waits = [WAITING_SECONDS] if is_waiting else []
         if self._evictions:
             waits.append(CONFLICT_SECONDS)
-        if any(one.outcome in SETTLED_BY_WATCH for one in result.unmet):
+        if any(one.outcome in PLANNED_AGAIN for one in result.unmet):
             waits.append(CONFLICT_SECONDS)
-        if (end := self._holds.next_end(now)) is not None:
-            waits.append(end)
+        waits += [end for one in (self._holds, self._guards) if (end := one.next_end(now)) is not None]
         if self._pods.assumed:
             waits.append(UNKNOWN_SECONDS)
         return min(waits, default=None)
@@ -193,7 +197,9 @@ class Scheduler:
             self._pods.doubt(change.pod.namespace, change.pod.name, now + UNKNOWN_SECONDS)
         else:
             self._pods.forget(change.pod.namespace, change.pod.name)
-        if isinstance(change, Evict) and one.outcome is not Outcome.GONE:
+        if isinstance(change, Evict) and one.outcome is Outcome.REFUSED_BY_BUDGET:
+            self._guards.refuse(change, one.message, now)
+        elif isinstance(change, Evict) and one.outcome is not Outcome.GONE:
             self._no_evictions_until = now + EVICTION_PAUSE_SECONDS
         elif isinstance(change, Bind) and one.outcome not in SETTLED_BY_WATCH:
             self._holds.fail(

@@ -4,12 +4,21 @@ Actions are functions of a cycle: they try in forks, and keep the fork that won.
 """
 
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from quorate.scheduling.attempt import Attempt, Solver
 from quorate.scheduling.fairness import Shares, shares
 from quorate.scheduling.policy import Policy, new_trial
-from quorate.scheduling.snapshot import Snapshot
+from quorate.scheduling.snapshot import NONE, Snapshot
 from quorate.scheduling.trial import Trial
+
+
+class Cause(NamedTuple):
+    """Why a pod is evicted, and for which gang."""
+
+    reason: str
+    message: str
+    taker: int = NONE
 
 
 @dataclass(eq=False)
@@ -20,7 +29,7 @@ class Cycle:
     solver: Solver
     trial: Trial
     refused: dict[int, Attempt] = field(default_factory=dict)  # by gang: the last try that failed
-    causes: dict[int, tuple[str, str]] = field(default_factory=dict)  # by pod to evict: reason and message
+    causes: dict[int, Cause] = field(default_factory=dict)  # by pod to evict
     states: int = 0  # of all searches
 
 

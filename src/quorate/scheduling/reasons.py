@@ -4,12 +4,14 @@ Amounts are shown in the units people use: CPU cores, GB of memory, GPUs; other 
 """
 
 from collections.abc import Iterable, Sequence
+from datetime import UTC, datetime
 from math import inf
 from typing import NamedTuple
 
 from quorate.scheduling.gates import Gate, Stop
 from quorate.scheduling.snapshot import CPU, GPU, MEMORY, RESOURCES, SHARED
 
+FOREVER = 2.5e11  # beyond the years that a date can be written for
 NOT_ENOUGH = "Not enough resources for the workload"
 
 _LABELS = {RESOURCES[CPU]: "CPU cores", RESOURCES[MEMORY]: "memory", RESOURCES[GPU]: "GPUs", "pods": "pods"}
@@ -147,6 +149,13 @@ def _line(finding: Finding) -> str:
 
 def preempted(pod: str, gang: str) -> str:
     return f"Pod {pod} was preempted by higher priority workload {gang}"
+
+
+def delayed(refusal: str, ends: float) -> str:
+    if ends >= FOREVER:
+        return f"{refusal}. It never takes from others (spec.preemptionDelay)"
+    moment = datetime.fromtimestamp(ends, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    return f"{refusal}. It takes from others after {moment} (spec.preemptionDelay)"
 
 
 def reclaimed(pod: str, gang: str, uses: Iterable[str]) -> str:

@@ -6,11 +6,12 @@ import numpy as np
 from msgspec.structs import replace
 
 from quorate.plan import Bind, Change, Evict, Plan, Refusal, SetStatus
-from quorate.scheduling import claims, held
+from quorate.scheduling import claims, held, reasons
 from quorate.scheduling.cycle import Cycle
 from quorate.scheduling.marks import marks
-from quorate.scheduling.shortage import refusal_of
+from quorate.scheduling.shortage import SHORT, refusal_of
 from quorate.scheduling.snapshot import NONE, State
+from quorate.scheduling.takers import delay_ends
 from quorate.scheduling.unready import unready
 
 
@@ -33,8 +34,9 @@ def _evictions(cycle: Cycle) -> Iterator[Change]:
     gone = [pod for pods in cycle.trial.evictions for pod in pods.tolist()]
     for pod in dict.fromkeys(gone):
         if not cycle.snapshot.pods.is_expected[pod]:
-            reason, message = cycle.causes[pod]
-            yield Evict(pod=cycle.snapshot.pods.refs[pod], reason=reason, message=message)
+            cause = cycle.causes[pod]
+            taker = None if cause.taker == NONE else cycle.snapshot.gangs.refs[cause.taker]
+            yield Evict(cycle.snapshot.pods.refs[pod], cause.reason, cause.message, taker=taker)
 
 
 def _binds(cycle: Cycle) -> Iterator[Bind]:
@@ -78,4 +80,13 @@ def _refusals(cycle: Cycle) -> Iterator[Refusal]:
         known = said.get(id(attempt))
         if known is None or attempt.together is not None:
             known = said[id(attempt)] = refusal_of(cycle, number, attempt)
-        yield replace(known, gang=cycle.snapshot.gangs.refs[number])
+        yield _delayed(cycle, number, replace(known, gang=cycle.snapshot.gangs.refs[number]))
+
+
+def _delayed(cycle: Cycle, number: int, refusal: Refusal) -> Refusal:
+    """A gang that found no room and may not take any yet says until when."""
+    ends = delay_ends(cycle.snapshot, number)
+    if refusal.gate != SHORT or cycle.snapshot.now >= ends:
+        return refusal
+    message = reasons.delayed(refusal.message, ends)
+    return replace(refusal, gate="PreemptionDelayNotElapsed", message=message)

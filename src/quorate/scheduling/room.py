@@ -15,7 +15,7 @@ import numpy as np
 
 from quorate.scheduling import gang, growth, spare
 from quorate.scheduling.attempt import Attempt, commit, requested_by
-from quorate.scheduling.cycle import Cycle
+from quorate.scheduling.cycle import Cause, Cycle
 from quorate.scheduling.pool import Unit
 from quorate.scheduling.snapshot import Ints, State
 from quorate.scheduling.spare import joined
@@ -69,7 +69,7 @@ def take(cycle: Cycle, taker: int, room: Room, cause: Callable[[int], tuple[str,
     """
     gone = joined(room.units)
     gone = gone[cycle.snapshot.pods.state[gone] == State.ACTIVE]
-    cycle.causes.update((pod, cause(pod)) for pod in gone.tolist())
+    cycle.causes.update((pod, Cause(*cause(pod), taker)) for pod in gone.tolist())
     exchange(cycle.trial, taker, room)
     cycle.refused.pop(taker, None)
     by_gang: dict[int, list[Unit]] = {}

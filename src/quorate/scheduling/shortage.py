@@ -17,6 +17,7 @@ from quorate.scheduling.missed import missed
 from quorate.scheduling.snapshot import ABSENT, PODS, SHARED, UNKNOWN, Ints
 from quorate.scheduling.trial import Trial
 
+SHORT = "NotEnoughResources"
 BOUND_MET = " (a bounded search ended here: a place may exist)"
 
 
@@ -77,7 +78,7 @@ def _shortage(cycle: Cycle, number: int, attempt: Attempt, goal: Start | Add) ->
         message = reasons.gang_short(found, needed, cause)
     return Refusal(
         gang=ref,
-        gate="NotEnoughResources",
+        gate=SHORT,
         group=name,
         domain=domain,
         message=message if attempt.is_proven else message + BOUND_MET,

@@ -124,11 +124,18 @@ class Pods:
     nominated: Ints  # node a former cycle held for it, NONE if none
     is_core: Bools  # active members that a semi-preemptible gang may not lose
     announcer: Ints  # the pod that announced one that does not exist yet; NONE: it exists
+    is_guarded: Bools  # a disruption budget has just refused its eviction
 
     @cached_property
     def is_expected(self) -> Bools:
         """Pods that do not exist yet: active where a seat is held for them, and never written to."""
         found: Bools = self.announcer != NONE
+        return found
+
+    @cached_property
+    def stays(self) -> Bools:
+        """Pods that nobody may take now."""
+        found: Bools = self.is_core | self.is_guarded
         return found
 
     @cached_property

@@ -3,7 +3,7 @@
 import numpy as np
 
 from quorate.scheduling import gang, reasons
-from quorate.scheduling.cycle import Cycle
+from quorate.scheduling.cycle import Cause, Cycle
 from quorate.scheduling.snapshot import NONE, Ints, State
 
 REASON = "StaleGang"
@@ -16,12 +16,15 @@ def evict_stale(cycle: Cycle) -> None:
         if not _is_overdue(cycle, number) or gang.is_satisfied(trial, root):
             continue
         rows = snapshot.gang_pods(number)
-        held = np.flatnonzero(trial.state[rows] == State.ACTIVE) + rows.start
+        held = (
+            np.flatnonzero((trial.state[rows] == State.ACTIVE) & ~snapshot.pods.is_guarded[rows]) + rows.start
+        )
         minimum = int(snapshot.groups.min_member[root])
         for pod in held.tolist():
             ref = snapshot.pods.refs[pod]
-            cycle.causes[pod] = REASON, reasons.stale(f"{ref.namespace}/{ref.name}", minimum)
-        trial.evict(held)
+            cycle.causes[pod] = Cause(REASON, reasons.stale(f"{ref.namespace}/{ref.name}", minimum))
+        if len(held):
+            trial.evict(held)
 
 
 def _holders(cycle: Cycle) -> Ints:

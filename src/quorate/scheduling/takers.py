@@ -9,7 +9,7 @@ from quorate.scheduling.allocate import new_turns, push, waiting_gangs
 from quorate.scheduling.attempt import requested_by
 from quorate.scheduling.composite import holder_of
 from quorate.scheduling.cycle import Cycle
-from quorate.scheduling.snapshot import NONE, SHARED, Ints, Preemptibility
+from quorate.scheduling.snapshot import NONE, SHARED, Ints, Preemptibility, Snapshot
 
 Try = Callable[[Cycle, int], bool]
 
@@ -33,9 +33,14 @@ def serve(cycle: Cycle, tries: Try) -> None:
 
 def may_evict(cycle: Cycle, number: int) -> bool:
     """Whether the gang's preemption delay has passed since it came, or since it was evicted itself."""
-    gangs = cycle.snapshot.gangs
+    return cycle.snapshot.now >= delay_ends(cycle.snapshot, number)
+
+
+def delay_ends(snapshot: Snapshot, number: int) -> float:
+    """When a gang may cause evictions, if it does not lose members before."""
+    gangs = snapshot.gangs
     since = np.fmax(gangs.created[number], gangs.last_evicted[number])
-    return bool(cycle.snapshot.now - since >= gangs.preemption_delay[number])
+    return float(since + gangs.preemption_delay[number])
 
 
 def request_of(cycle: Cycle, number: int) -> Ints:

@@ -2,7 +2,7 @@
 
 The meaning is that of `rules.tree.next_victim` (a test holds the two together); here it is asked of a trial.
 
-1. The core is never in a unit, nor is any member of a non-preemptible gang.
+1. The core is never in a unit, nor is any member of a non-preemptible gang or one that a budget guards.
 2. Taking a unit leaves every group above it satisfied that was so before, unless the unit is the whole gang.
 3. Members go in the reverse of the order in which they came: last leaf first, last member first.
 """
@@ -29,7 +29,7 @@ def next_unit(trial: Trial, gang: int) -> Ints:
             partial = _spare_child(trial, root)
         if len(partial):
             return partial
-    return held if not snapshot.pods.is_core[held].any() else NOBODY
+    return held if not snapshot.pods.stays[held].any() else NOBODY
 
 
 def is_extra(trial: Trial, pods: Ints) -> bool:
@@ -50,7 +50,7 @@ def _spare_member(trial: Trial, root: int) -> Ints:
         if not groups.is_leaf(leaf) or trial.active[leaf] <= groups.min_member[leaf]:
             continue
         free = _held(trial, leaf)
-        free = free[~trial.snapshot.pods.is_core[free]]
+        free = free[~trial.snapshot.pods.stays[free]]
         if len(free) and _still_holds(trial, leaf, {}, 1):
             return free[-1:]
     return NOBODY
@@ -63,7 +63,7 @@ def _spare_child(trial: Trial, root: int) -> Ints:
     ranked = sorted(rows, key=lambda row: (-_depth(trial, row), is_satisfied(trial, row), -row))
     for row in ranked:
         held = _held(trial, row)
-        if not len(held) or trial.snapshot.pods.is_core[held].any():
+        if not len(held) or trial.snapshot.pods.stays[held].any():
             continue
         lost = {below: -len(_held(trial, below)) for below in range(row, int(groups.end[row]))}
         if _still_holds(trial, int(groups.parent[row]), lost, len(held)):

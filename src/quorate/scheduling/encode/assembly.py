@@ -108,6 +108,7 @@ def _pods(parts: Parts, rows: Ints) -> Pods:
         nominated=rows[nominated],
         is_core=is_core.astype(np.bool_),
         announcer=np.where(announcer == NONE, NONE, announcer + pod_shift),
+        is_guarded=np.zeros(len(shape), dtype=np.bool_),
     )
 
 
