@@ -20,6 +20,7 @@ from quorate.api.core import Pod
 from quorate.api.meta import Json
 from quorate.api.podgroup import PodGroup
 from quorate.grouping.grouper import Grouping, group
+from quorate.grouping.newcomers import membership
 from quorate.grouping.samples import pods_of
 from quorate.grouping.subject import Context
 from quorate.grouping.writes import plan
@@ -125,6 +126,12 @@ def measure(workloads: int, pods: int) -> Json:
         for (context, members, groups), before in zip(came, groupings, strict=True)
     ]
     steady, steady_cpu = time.perf_counter() - begin, time.process_time() - used
+    sample = stage[: max(workloads // 20, 4)]
+    used = time.process_time()
+    labelled = sum(
+        bool(membership(pod, context, lambda *_: None)) for context, members in sample for pod in members
+    )
+    admission_cpu = time.process_time() - used
     writes = Counter(type(change).__name__ for each in plans for change in each.changes)
     return {
         "pods": sum(len(members) for _, members in stage),
@@ -136,6 +143,7 @@ def measure(workloads: int, pods: int) -> Json:
         "written_cpu_seconds": as_written_cpu,
         "steady_seconds": steady,
         "steady_cpu_seconds": steady_cpu,
+        "admission_cpu_ms_per_pod": 1e3 * admission_cpu / labelled,
         "writes": dict(writes),
         "writes_again": sum(len(each.changes) for each in again),
         "peak_mib": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024,
