@@ -20,6 +20,7 @@ from quorate.api.labels import (
 )
 from quorate.api.lws import LEADER_WORKER_SET, LeaderWorkerSet
 from quorate.api.meta import Json, Kind, Object
+from quorate.api.podgroup import POD_GROUP
 from quorate.cli import hooks
 from quorate.controllers import app
 from quorate.controllers.contexts import Contexts
@@ -126,8 +127,12 @@ def test_a_kind_whose_watch_does_not_work_is_not_relied_on() -> None:
     async def check(stage: Stage) -> None:
         await stage.read()
         stage.watched()
-        stage.caches.of(Scope(kind=FOO, metadata_only=True), Object).problem = "forbidden"
-        assert stage.asked() == []
+        for scope in (Scope(kind=FOO, metadata_only=True), Scope(kind=POD_GROUP)):
+            cache = stage.caches.of(scope, Object)
+            cache.problem = "forbidden"
+            assert stage.asked() == []
+            cache.problem = ""
+        assert stage.asked()
 
     on_stage(check)
 

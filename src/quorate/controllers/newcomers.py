@@ -41,7 +41,9 @@ class Newcomers:
         return tuple(_operations(self._membership(pod), body.get("metadata") or {}))
 
     def _membership(self, pod: Pod) -> Json:
-        """Nothing where what is known does not tell."""
+        """Nothing where what is known does not tell, or may be old."""
+        if self._groups.problem:
+            return {}
         known: Fetched = {}
         while True:
             try:
@@ -56,7 +58,7 @@ class Newcomers:
     def _known(self, address: Address) -> Json | None:
         if (address.group, address.kind) == (LEADER_WORKER_SET.group, LEADER_WORKER_SET.kind):
             found_set = self._sets.get(address.namespace, address.name)
-            return None if found_set is None else _whole(found_set)
+            return None if found_set is None or self._sets.problem else _whole(found_set)
         found = self._contexts.owners.known(
             address.api_version, address.kind, address.namespace, address.name
         )
