@@ -33,6 +33,7 @@ from quorate.scheduling.snapshot import (
 
 EVERY = slice(None)
 FEW = 128
+ENDLESS = np.iinfo(np.int64).max  # how many pods fit that ask for nothing
 # Plain numbers: reading an enum member costs more than comparing with it, and these run once per gang.
 SEMI, NON = int(Preemptibility.SEMI), int(Preemptibility.NON)
 WAITS, HOLDS, LEAVES = int(State.PENDING), int(State.ACTIVE), int(State.RELEASING)
@@ -253,7 +254,7 @@ class Trial:
         """How many pods of a shape each of the nodes takes, given what is free on them, [R, nodes]."""
         self.tally.nodes += free.shape[1]
         rows, amounts = self._ask(shape)
-        counts = (free[rows] // amounts).min(axis=0, initial=np.iinfo(np.int64).max)
+        counts = (free[rows] // amounts).min(axis=0, initial=ENDLESS)
         return np.where(self.mask(shape)[nodes], np.maximum(counts, 0), 0)
 
     def _ask(self, shape: int) -> tuple[Ints, Ints]:

@@ -99,7 +99,7 @@ def _pods(parts: Parts, rows: Ints) -> Pods:
         np.repeat(np.append(first[:-1], 0), sizes) for first in (gangs.first_group, gangs.first_pod)
     )
     return Pods(
-        refs=(*gangs.pod_refs, *(one.ref for one in loose)),
+        refs=tuple(gangs.pod_refs) + tuple(one.ref for one in loose),
         gang=np.repeat(every, sizes),
         leaf=leaf + shift,
         shape=shape,
