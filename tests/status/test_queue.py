@@ -35,8 +35,7 @@ def test_sums_go_up_the_tree() -> None:
 def test_a_queue_above_its_quota_says_so() -> None:
     found = statuses([queue("team", gpu_quota=1)], [gang("team", "2")], 0)
     assert holds(found["team"], "OverQuota")
-    said = next(one.message for one in found["team"].conditions or () if one.type == "OverQuota")
-    assert said == "2 nvidia.com/gpu allocated, the quota is 1"
+    assert said(found["team"], "OverQuota") == "2 nvidia.com/gpu allocated, the quota is 1"
     assert not holds(statuses([queue("team", gpu_quota=-1)], [gang("team", "2")], 0)["team"], "OverQuota")
 
 
@@ -44,6 +43,32 @@ def test_a_queue_with_a_missing_parent_is_an_orphan() -> None:
     found = statuses([queue("team", "gone"), queue("alone")], [], 0)
     assert holds(found["team"], "Orphan")
     assert not holds(found["alone"], "Orphan")
+
+
+def said(status: QueueStatus, kind: str) -> str:
+    return next(found.message for found in status.conditions or () if found.type == kind)
+
+
+def test_what_bypassed_admission_is_named_with_its_field() -> None:
+    queues = [queue("a", "b"), queue("b", "a"), queue("c", "gone"), queue("d", "c"), queue("fine")]
+    found = statuses(queues, [], 0)
+    assert said(found["a"], "Invalid").startswith(
+        "spec.parentQueue: queue a is in or below a cycle: a -> b -> a; "
+    )
+    for name in ("c", "d"):
+        fault = f"spec.parentQueue: queue {name} needs parent queue gone, which does not exist; "
+        assert said(found[name], "Invalid").startswith(fault)
+    assert not holds(found["fine"], "Invalid")
+
+
+def test_absurd_amounts_are_named_and_break_nothing() -> None:
+    for amount, text in (
+        (-0.5, "-0.5 is negative and counts as -1, unlimited"),
+        (1e30, "1e+30 is more than can be counted; write -1 for unlimited"),
+    ):
+        found = statuses([queue("team", gpu_quota=amount)], [], 0)["team"]
+        assert said(found, "Invalid") == f"spec.resources.gpu.quota: {text}"
+        assert not holds(found, "OverQuota")
 
 
 def test_parents_in_a_circle_are_counted_once() -> None:

@@ -9,9 +9,10 @@ from quorate.api import timestamps
 from quorate.api.meta import Condition
 from quorate.api.podgroup import PodGroup, ResourcesStatus
 from quorate.api.podspec import ResourceList
-from quorate.api.queue import QUEUE, UNLIMITED, Queue, QueueStatus
+from quorate.api.queue import QUEUE, Queue, QueueStatus
 from quorate.plan import SetStatus
 from quorate.rules.conditions import transitioned
+from quorate.rules.queues import MOST, absurd_amounts, lineage
 from quorate.rules.statuschange import status_change
 from quorate.status.amounts import read, shown, total
 
@@ -74,7 +75,7 @@ def _status(
         allocated_non_preemptible=shown(total(read(part.allocated_non_preemptible) for part in parts)),
         fair_share=share or None,
         conditions=transitioned(
-            [_orphan(by_name, queue), _over_quota(queue, allocated)],
+            [_invalid(by_name, queue), _orphan(by_name, queue), _over_quota(queue, allocated)],
             queue.status.conditions,
             timestamps.text(now),
         ),
@@ -88,6 +89,14 @@ def _upward(by_name: Mapping[str, Queue], name: str) -> list[str]:
         path.append(name)
         name = by_name[name].spec.parent_queue
     return path
+
+
+def _invalid(by_name: Mapping[str, Queue], queue: Queue) -> Condition:
+    parent = lineage(queue.metadata.name, by_name).fault
+    faults = [*([parent] if parent else []), *absurd_amounts(queue)]
+    if faults:
+        return Condition(type="Invalid", status="True", reason="InvalidSpec", message="; ".join(faults))
+    return Condition(type="Invalid", status="False", reason="Valid")
 
 
 def _orphan(by_name: Mapping[str, Queue], queue: Queue) -> Condition:
@@ -117,5 +126,7 @@ def _quotas(queue: Queue) -> Amounts:
         return {}
     asked = {"cpu": resources.cpu, "memory": resources.memory, "nvidia.com/gpu": resources.gpu}
     return {
-        name: int(each.quota * _QUOTA_MILLI[name]) for name, each in asked.items() if each.quota != UNLIMITED
+        name: int(min(each.quota, MOST) * _QUOTA_MILLI[name])
+        for name, each in asked.items()
+        if each.quota >= 0  # any negative amount counts as unlimited
     }

@@ -13,6 +13,7 @@ from quorate.api.duration import DurationError, seconds
 from quorate.api.queue import QUEUE, Queue, QueueResource, QueueResources
 from quorate.api.shipped import DEFAULT_QUEUE
 from quorate.plan import Ref
+from quorate.rules.queues import lineage
 from quorate.scheduling.encode.gangs import epoch
 from quorate.scheduling.snapshot import NONE, UNLIMITED, Floats, Problem, Queues
 
@@ -40,18 +41,11 @@ def _lineages(known: Mapping[str, Queue], problems: list[Problem]) -> dict[str, 
     """From each queue up to its top; queues whose way up is broken are left out."""
     found: dict[str, list[str]] = {}
     for name in sorted(known):
-        line, at = [name], known[name].spec.parent_queue
-        while at in known and at not in line:
-            line.append(at)
-            at = known[at].spec.parent_queue
-        if not at:
+        line, fault = lineage(name, known)
+        if fault:
+            problems.append(Problem(Ref(kind=QUEUE, name=name), "InvalidParentQueue", fault))
+        else:
             found[name] = line
-            continue
-        fault = (
-            f"is in a cycle through {at}" if at in known else f"needs parent queue {at}, which does not exist"
-        )
-        message = f"spec.parentQueue: queue {name} {fault}; its gangs are not scheduled until it is fixed"
-        problems.append(Problem(Ref(kind=QUEUE, name=name), "InvalidParentQueue", message))
     return found
 
 

@@ -1,0 +1,42 @@
+"""What is wrong with a queue that bypassed admission, in the words of conditions and events."""
+
+from collections.abc import Iterator, Mapping
+from typing import NamedTuple
+
+from quorate.api.queue import UNLIMITED, Queue, QueueResources
+
+MOST = 10**12  # of any unit; more than that counts as so much
+
+
+class Lineage(NamedTuple):
+    names: list[str]  # from the queue up to its top
+    fault: str  # what breaks the way up, ""
+
+
+def lineage(name: str, known: Mapping[str, Queue]) -> Lineage:
+    line, at = [name], known[name].spec.parent_queue
+    while at in known and at not in line:
+        line.append(at)
+        at = known[at].spec.parent_queue
+    if not at:
+        return Lineage(line, "")
+    fault = f"needs parent queue {at}, which does not exist"
+    if at in known:
+        fault = f"is in or below a cycle: {' -> '.join([*line, at])}"
+    return Lineage(
+        line, f"spec.parentQueue: queue {name} {fault}; its gangs are not scheduled until it is fixed"
+    )
+
+
+def absurd_amounts(queue: Queue) -> Iterator[str]:
+    """Amounts that count as something else than what is written."""
+    resources = queue.spec.resources or QueueResources()
+    for name, one in (("cpu", resources.cpu), ("memory", resources.memory), ("gpu", resources.gpu)):
+        for key, value in (("quota", one.quota), ("limit", one.limit)):
+            field = f"spec.resources.{name}.{key}"
+            if value < 0 and value != UNLIMITED:
+                yield f"{field}: {value:g} is negative and counts as -1, unlimited"
+            elif not value <= MOST:
+                yield f"{field}: {value:g} is more than can be counted; write -1 for unlimited"
+        if one.over_quota_weight < 0:
+            yield f"spec.resources.{name}.overQuotaWeight: {one.over_quota_weight:g} is negative and counts as 0"
