@@ -31,7 +31,7 @@ def marks(cycle: Cycle) -> Iterator[Patch]:
         (LAST_START, now, _placed_now(cycle) & after & ~before),
         (LAST_EVICTION, now, _counts(cycle, _joined(trial.evictions)) > 0),
         (STALE_SINCE, now, is_held & ~after & ~is_stale),
-        (STALE_SINCE, None, is_stale & (after | ~is_held)),
+        (STALE_SINCE, None, is_stale & (before | ~is_held)),  # binds of this cycle may yet be refused
     )
     wanted: dict[int, dict[str, str | None]] = {}
     for key, value, rows in notes:
