@@ -11,7 +11,7 @@ import tempfile
 import time
 import urllib.error
 import urllib.request
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 from conformance import pki
@@ -54,8 +54,10 @@ class Server:
 
 
 @contextlib.contextmanager
-def control_plane(programs: Programs, prepare: Callable[[Path], None] = lambda _: None) -> Iterator[Path]:
-    """The kubeconfig of a running control plane.
+def control_plane(
+    programs: Programs, prepare: Callable[[Path], None] = lambda _: None, *, manager: Sequence[str] = ()
+) -> Iterator[Path]:
+    """The kubeconfig of a running control plane; `manager` are further flags of kube-controller-manager.
 
     What `prepare` installs is there before kube-controller-manager starts, which looks for new kinds only twice a
     minute.
@@ -74,7 +76,7 @@ def control_plane(programs: Programs, prepare: Callable[[Path], None] = lambda _
         apiserver.wait_until(lambda: _answers(f"https://127.0.0.1:{api_port}/readyz", context))
         kubeconfig = pki.kubeconfig(credentials, api_port)
         prepare(kubeconfig)
-        command = _controller_manager(programs, credentials, kubeconfig)
+        command = [*_controller_manager(programs, credentials, kubeconfig), *manager]
         running.callback(Server("kube-controller-manager", command, folder).stop)
         account = f"https://127.0.0.1:{api_port}/api/v1/namespaces/default/serviceaccounts/default"
         apiserver.wait_until(lambda: _answers(account, context))
