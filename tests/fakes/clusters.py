@@ -185,6 +185,11 @@ class Cluster:
             metadata = replace(pod.metadata, labels={**(pod.metadata.labels or {}), **(labels or {})})
             self._put(replace(pod, metadata=metadata, spec=replace(pod.spec, **spec)))
 
+    def nominate(self, name: str, node: str) -> None:
+        """A former cycle held a seat for a pod."""
+        status = PodStatus(phase="Pending", nominated_node_name=node)
+        self._put(replace(self.pods[name], status=status))
+
     def cycle(self) -> Plan:
         """One decision, applied."""
         for name in [name for name, cycles in self.leaving.items() if not cycles]:

@@ -3,8 +3,9 @@
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
-from quorate.api.core import POD, Pod, Taint
+from quorate.api.core import NAMESPACE, POD, Namespace, Pod, Taint
 from quorate.api.labels import GPU_RESOURCE
 from quorate.api.meta import ObjectMeta
 from quorate.api.podspec import (
@@ -250,6 +251,43 @@ def test_the_first_of_those_who_want_to_be_together_may_go_anywhere() -> None:
     one(cluster, members=2, labels={"app": "x"}, affinity=TOGETHER)
     cluster.settle()
     assert cluster.bound("job") in (["a", "a"], ["b", "b"])
+
+
+@pytest.mark.parametrize(
+    ("namespaces", "selector", "expected"),
+    [
+        (None, None, []),
+        (["theirs"], None, ["b"]),
+        (None, LabelSelector(match_labels={"team": "x"}), ["b"]),
+        (None, LabelSelector(match_labels={"team": "y"}), []),
+        (["theirs"], LabelSelector(match_labels={"team": "y"}), ["b"]),
+        (None, LabelSelector(), ["b"]),
+    ],
+    ids=["its own", "by name", "by label", "by another label", "by name or label", "every"],
+)
+def test_neighbours_are_looked_for_in_the_namespaces_that_the_term_names(
+    namespaces: list[str] | None, selector: LabelSelector | None, expected: list[str]
+) -> None:
+    cluster = nodes("a", "b")
+    for name, team in ("ns", "z"), ("theirs", "x"):
+        cluster.show(NAMESPACE, Namespace(metadata=ObjectMeta(name=name, labels={"team": team})))
+    meta = ObjectMeta(name="neighbour", namespace="theirs", labels={"app": "x"})
+    cluster.encoder.update(POD, None, Pod(metadata=meta, spec=PodSpec(node_name="b")))
+    near = replace(BESIDE, namespaces=namespaces, namespace_selector=selector)
+    one(cluster, affinity=Affinity(pod_affinity=PodAffinity(required=[near])))
+    cluster.settle()
+    assert cluster.bound("job") == expected
+
+
+def test_a_pod_is_put_where_it_leaves_the_least_over_and_a_nominated_one_where_it_was_meant_to_be() -> None:
+    cluster = nodes("a", "b", "c")
+    one(cluster, "first", members=2, node_selector={"rack": "c"})
+    cluster.settle()
+    one(cluster, "packed")
+    cluster.gang("meant", [Group("", min_member=1, members=1)])
+    cluster.nominate("meant.0", "b")
+    cluster.settle()
+    assert (cluster.bound("packed"), cluster.bound("meant")) == (["c"], ["b"])
 
 
 def test_preferred_neighbours_draw_a_pod_and_push_it() -> None:

@@ -15,7 +15,7 @@ import numpy as np
 
 from quorate.api import labels
 from quorate.api.composite import COMPOSITE_POD_GROUP, CompositePodGroup
-from quorate.api.core import NODE, POD, PRIORITY_CLASS, Node, Pod, PriorityClass
+from quorate.api.core import NAMESPACE, NODE, POD, PRIORITY_CLASS, Namespace, Node, Pod, PriorityClass
 from quorate.api.meta import Kind, Object
 from quorate.api.podgroup import POD_GROUP, POD_GROUP_ALIAS, POD_GROUP_KINDS, PodGroup
 from quorate.api.queue import QUEUE, Queue
@@ -54,6 +54,7 @@ READS: tuple[tuple[Kind, type[Object], bool], ...] = (
     (QUEUE, Queue, False),
     (PRIORITY_CLASS, PriorityClass, False),
     (TOPOLOGY, Topology, True),
+    (NAMESPACE, Namespace, False),
     (POD_GROUP, PodGroup, False),
     (POD_GROUP_ALIAS, PodGroup, True),
     (COMPOSITE_POD_GROUP, CompositePodGroup, True),

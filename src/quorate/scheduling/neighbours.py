@@ -122,10 +122,20 @@ def selects(snapshot: Snapshot, selector: Selector, shape: int) -> bool:
     if number == NONE:
         return False
     namespace, pairs = snapshot.label_sets[number]
-    if selector.namespaces and namespace not in selector.namespaces:
+    if not _speaks_of(snapshot, selector, namespace):
         return False
     mine = dict(pairs)
     return all(_holds(test, mine.get(test.key)) for test in selector.term)
+
+
+def _speaks_of(snapshot: Snapshot, selector: Selector, namespace: str) -> bool:
+    """Whether a selector means pods of this namespace."""
+    if namespace in selector.namespaces:
+        return True
+    if selector.namespace_term is None:
+        return False
+    labels = snapshot.namespaces.get(namespace, {})
+    return all(_holds(test, labels.get(test.key)) for test in selector.namespace_term)
 
 
 def clash(one: Request, other: Request) -> bool:

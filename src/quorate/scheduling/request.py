@@ -44,10 +44,11 @@ class Preference:
 
 @dataclass(frozen=True, slots=True)
 class Selector:
-    """Pods that a term speaks of: labels in one of the namespaces (empty = every namespace)."""
+    """Pods that a term speaks of: their labels, and their namespace by its name or by its own labels."""
 
     term: Term
     namespaces: tuple[str, ...]
+    namespace_term: Term | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@
    slice `first_pod[x]:last_pod[x]` of pods. The root of gang `g` is group `gangs.root[g]`.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import IntEnum
 from functools import cached_property
@@ -272,6 +272,7 @@ class Snapshot:
     composites: Composites
     queues: Queues
     unbound: tuple[Unbound, ...] = ()
+    namespaces: Mapping[str, Mapping[str, str]] = field(default_factory=dict)  # their labels
     problems: tuple[Problem, ...] = field(default=())
 
     @cached_property

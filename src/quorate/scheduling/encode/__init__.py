@@ -20,7 +20,7 @@ import msgspec
 import numpy as np
 
 from quorate.api.composite import COMPOSITE_POD_GROUP, CompositePodGroup
-from quorate.api.core import NODE, POD, PRIORITY_CLASS, Node, Pod, PriorityClass
+from quorate.api.core import NAMESPACE, NODE, POD, PRIORITY_CLASS, Node, Pod, PriorityClass
 from quorate.api.meta import Kind, Object
 from quorate.api.podgroup import POD_GROUP, POD_GROUP_KINDS, PodGroup
 from quorate.api.queue import QUEUE, Queue
@@ -68,6 +68,7 @@ class Encoder:
         self._classes: dict[str, PriorityClass] = {}
         self._topologies: dict[str, Topology] = {}
         self._composites: dict[Key, CompositePodGroup] = {}
+        self._namespaces: dict[str, Mapping[str, str]] = {}  # their labels
         self._levels = Topologies()
         self._label_levels: set[str] = set()  # node labels that gangs have asked for as levels
         self._usage: Mapping[str, Floats] = {}
@@ -80,6 +81,7 @@ class Encoder:
             (QUEUE, self._queue),
             (PRIORITY_CLASS, self._priority_class),
             (TOPOLOGY, self._topology),
+            (NAMESPACE, self._namespace),
             (COMPOSITE_POD_GROUP, self._composite),
             *((kind, self._storage) for kind in STORAGE_KINDS),
             *((kind, partial(self._podgroup, kind)) for kind in POD_GROUP_KINDS),
@@ -121,6 +123,7 @@ class Encoder:
             loose=self._loose(),
             composites=self._composites,
             queues=queues,
+            namespaces=dict(self._namespaces),
             unbound=tuple(one for _, one in sorted(self._unbound.items())),
             problems=problems,
         )
@@ -315,6 +318,12 @@ class Encoder:
     def _topology(self, old: Object | None, new: Object | None) -> None:
         _store(self._topologies, self._keys(old, new)[1], new, Topology)
         self._lay_levels()
+
+    def _namespace(self, old: Object | None, new: Object | None) -> None:
+        _, name = self._keys(old, new)
+        self._namespaces.pop(name, None)
+        if new is not None:
+            self._namespaces[name] = new.metadata.labels or {}
 
     def _lay_levels(self) -> None:
         self._levels = Topologies.of(self._topologies.values(), self._label_levels)

@@ -42,6 +42,7 @@ class Parts:
     composites: Mapping[Key, CompositePodGroup]
     queues: Queues
     unbound: tuple[Unbound, ...]
+    namespaces: Mapping[str, Mapping[str, str]]
     problems: tuple[Problem, ...]
 
 
@@ -67,6 +68,7 @@ def assemble(parts: Parts, *, now: float, revision: str) -> Snapshot:
         composites=_composites(parts, composites),
         queues=parts.queues,
         unbound=parts.unbound,
+        namespaces=parts.namespaces,
         problems=(
             *parts.problems,
             *parts.nodes.problems.values(),

@@ -99,9 +99,10 @@ def _selector(pod: Pod, term: PodAffinityTerm) -> Selector:
     mine = pod.metadata.labels or {}
     same = [Expression(key, "In", (mine[key],)) for key in term.match_label_keys or () if key in mine]
     other = [Expression(key, "NotIn", (mine[key],)) for key in term.mismatch_label_keys or () if key in mine]
-    if term.namespace_selector is not None and not term.namespaces:
-        return Selector((*_labels(term.label_selector), *same, *other), ())
-    return Selector((*_labels(term.label_selector), *same, *other), _namespaces(pod, term.namespaces))
+    tests = (*_labels(term.label_selector), *same, *other)
+    if term.namespace_selector is None:
+        return Selector(tests, _namespaces(pod, term.namespaces))
+    return Selector(tests, tuple(sorted(term.namespaces or ())), _labels(term.namespace_selector))
 
 
 def _labels(selector: LabelSelector | None) -> Term:
