@@ -13,6 +13,7 @@ from pathlib import Path
 
 import msgspec
 
+from conformance.volumes import provision
 from quorate.api.core import LEASE, NODE, POD
 from quorate.api.meta import Json, Kind
 from quorate.embedded.kubelet import is_marked_down
@@ -163,7 +164,8 @@ class _Run:
 
 async def serve(kubeconfig: str, shapes: str) -> None:
     async with Client(connect([Path(kubeconfig)])) as client:
-        await Kubelets(client, list(nodes_of(node_shapes(shapes)))).run()
+        kubelets = Kubelets(client, list(nodes_of(node_shapes(shapes))))
+        await asyncio.gather(kubelets.run(), provision(client))
 
 
 if __name__ == "__main__":

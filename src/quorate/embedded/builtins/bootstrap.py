@@ -13,6 +13,13 @@ _RBAC = "rbac.authorization.k8s.io"
 _CLUSTER_ROLE = Kind(_RBAC, "v1", "ClusterRole", "clusterroles", namespaced=False)
 _CLUSTER_ROLE_BINDING = Kind(_RBAC, "v1", "ClusterRoleBinding", "clusterrolebindings", namespaced=False)
 _DEFAULT_CLASS = "storageclass.kubernetes.io/is-default-class"
+# for claims that name no class
+STORAGE_CLASS: Json = {
+    "metadata": {"name": "standard", "annotations": {_DEFAULT_CLASS: "true"}},
+    "provisioner": PROVISIONER,
+    "reclaimPolicy": "Delete",
+    "volumeBindingMode": "WaitForFirstConsumer",
+}
 
 
 async def bootstrap(writer: Writer, nodes: Iterable[Json] = ()) -> None:
@@ -28,15 +35,7 @@ def _objects() -> Iterable[tuple[Kind, Json]]:
         yield kinds.NAMESPACE, {"metadata": {"name": name}}
     yield kinds.PRIORITY_CLASS, _priority("system-node-critical", 2_000_001_000)
     yield kinds.PRIORITY_CLASS, _priority("system-cluster-critical", 2_000_000_000)
-    yield (
-        kinds.STORAGE_CLASS,
-        {
-            "metadata": {"name": "standard", "annotations": {_DEFAULT_CLASS: "true"}},
-            "provisioner": PROVISIONER,
-            "reclaimPolicy": "Delete",
-            "volumeBindingMode": "WaitForFirstConsumer",
-        },
-    )
+    yield kinds.STORAGE_CLASS, STORAGE_CLASS
     for role in cluster_roles():
         yield _CLUSTER_ROLE, role
     for binding in cluster_role_bindings():
