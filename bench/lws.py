@@ -1,4 +1,4 @@
-"""How LeaderWorkerSets scale: `python -m bench.lws [--sets 1] [--groups 1000] [--size 8] [--json FILE]`.
+"""How LeaderWorkerSets scale: `python -m bench.lws [--sets 1] [--groups 125 250 1000] [--size 8] [--json FILE]`.
 
 The groups are created, rolled and deleted on an embedded cluster in a process of its own; the controllers run in
 this one. A pass is one reconcile without its writes, in CPU time; writes are those that passes of this controller
@@ -8,6 +8,7 @@ passes of the phase together, which grow with the pods and not faster.
 
 import argparse
 import asyncio
+import gc
 import os
 import subprocess
 import sys
@@ -69,6 +70,7 @@ class Phase(msgspec.Struct):
     cpu: float
     writes: dict[str, int]
     creates_per_pod: float
+    writes_per_pod: float
 
     def __str__(self) -> str:
         times = "".join(f"{1e3 * value:>10.1f}" for value in (self.median, self.p99, self.worst))
@@ -96,8 +98,9 @@ class Bench:
             median, p99 = (float(np.percentile(passes, at)) for at in (50, 99))
             writes = dict(sorted(self.timed.writes.items()))
             took = time.perf_counter() - began
-            each = writes.get("Create", 0) / (self._options.groups * self._options.size)
-            found.append(Phase(name, took, len(passes), median, p99, max(passes), sum(passes), writes, each))
+            pods = self._options.groups * self._options.size
+            each = writes.get("Create", 0) / pods, sum(writes.values()) / pods
+            found.append(Phase(name, took, len(passes), median, p99, max(passes), sum(passes), writes, *each))
             print(found[-1], flush=True)
         return found
 
@@ -189,13 +192,35 @@ async def measured(connection: Connection, options: argparse.Namespace) -> list[
 
 
 def main() -> None:
+    options = asked()
+    runs = []
+    for groups in options.groups:
+        gc.collect()
+        one = argparse.Namespace(**{**vars(options), "groups": groups})
+        began, phases = os.getloadavg()[0], run(one)
+        runs.append({"sets": one.sets, "groups": groups, "size": one.size, "load": began, "phases": phases})
+    if options.json:
+        found = {"machine": machine(), "runs": runs}
+        Path(options.json).write_bytes(msgspec.json.format(msgspec.json.encode(found)) + b"\n")
+
+
+def asked() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--sets", type=int, default=1)
-    parser.add_argument("--groups", type=int, default=1000, help="of all sets together")
+    parser.add_argument(
+        "--groups",
+        type=int,
+        nargs="+",
+        default=[125, 250, 1000],
+        help="of all sets together, at least 10 a set",
+    )
     parser.add_argument("--size", type=int, default=8)
     parser.add_argument("--timeout", type=float, default=600, help="seconds a phase may take")
     parser.add_argument("--json", metavar="FILE")
-    options = parser.parse_args()
+    return parser.parse_args()
+
+
+def run(options: argparse.Namespace) -> list[Phase]:
     pods = options.groups * options.size
     with tempfile.TemporaryDirectory() as folder:
         kubeconfig = Path(folder) / "kubeconfig"
@@ -220,12 +245,11 @@ def main() -> None:
                     break
             print(f"{options.sets} sets, {options.groups} groups, {pods} pods; load {os.getloadavg()[0]:.1f}")
             print(f"{'':<10}" + "".join(f"{column:>10}" for column in COLUMNS) + "   writes planned")
-            phases = asyncio.run(measured(discover(str(kubeconfig)), options))
-            server.terminate()
-    if options.json:
-        shape = {"sets": options.sets, "groups": options.groups, "size": options.size}
-        found = {"machine": machine(), **shape, "phases": phases}
-        Path(options.json).write_bytes(msgspec.json.format(msgspec.json.encode(found)) + b"\n")
+            try:
+                phases = asyncio.run(measured(discover(str(kubeconfig)), options))
+            finally:
+                server.terminate()
+    return phases
 
 
 if __name__ == "__main__":

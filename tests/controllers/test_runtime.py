@@ -79,3 +79,49 @@ def test_a_step_with_its_own_follow_up_sees_the_outcomes_and_is_not_failed() -> 
 
     run(Adapter(Step(PLAN, after=after, settles_failures=True)), Reply(409, status(409, "Conflict")), times=1)
     assert seen == ["1 conflict"]
+
+
+class Paced:
+    """Many keys, each with writes of its own, until all were written once."""
+
+    name = "paced"
+
+    def __init__(self, count: int, width: int) -> None:
+        self.keys: Keys[str] = Keys(self.name, Backoff(base=0.01, cap=0.05))
+        self.done: set[str] = set()
+        self.plans = {f"k{place}": plan_of(f"k{place}", width) for place in range(count)}
+
+    async def reconcile(self, key: str) -> Step:
+        return Step(self.plans[key], after=lambda result: self.done.add(key) if result.is_done else None)
+
+
+def plan_of(key: str, width: int) -> Plan:
+    return Plan(
+        changes=tuple(Patch(Ref(POD, f"{key}-{place}", "default"), {"x": 1}) for place in range(width))
+    )
+
+
+def test_a_server_that_falls_silent_holds_the_loop_up_no_longer_than_it_is_silent(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    """More writes wait than there are connections, every one runs out of time, and some find no connection at all."""
+
+    async def check() -> None:
+        async with scripted_client(attempts=1, seconds=0.2, limit=4) as (server, client):
+            adapter = Paced(count=6, width=3)
+            for plan in adapter.plans.values():
+                for change in plan.changes:
+                    assert isinstance(change, Patch)
+                    path = f"/api/v1/namespaces/default/pods/{change.target.name}"
+                    server.on("PATCH", path, Reply(hold=True), Reply(body={}))
+            loop = Loop(adapter, Writer(client, "test"), workers=8)
+            for key in adapter.plans:
+                adapter.keys.add(key)
+            running = asyncio.create_task(loop.run())
+            await eventually(lambda: len(adapter.done) == len(adapter.plans), seconds=30)
+            loop.stop()
+            await asyncio.wait_for(running, 5)
+
+    with caplog.at_level(logging.WARNING):
+        asyncio.run(check())
+    assert "Patch unknown" in caplog.text

@@ -254,6 +254,25 @@ def test_a_gang_that_does_not_fit_says_so_once() -> None:
     on_stage(check)
 
 
+def test_what_a_gang_could_not_be_told_is_told_by_a_later_cycle_though_nothing_changes() -> None:
+    async def check(stage: Stage) -> None:
+        stage.gang("g", 3, gpus=4)
+        (told, *_), _ = await stage.cycle()
+        found = stage.groups.get("default", "g")
+        assert isinstance(told, SetStatus)
+        assert found
+        shown = msgspec.convert(told.status, type(found.status))
+        stage.groups.put(msgspec.structs.replace(found, status=shown))
+        for waiting in list(stage.pods):
+            bound = msgspec.structs.replace(waiting.spec, node_name="n1")
+            stage.pods.put(msgspec.structs.replace(waiting, spec=bound))
+        changes, after = await stage.cycle()
+        assert [type(change) for change in changes] == [SetStatus]
+        assert after(failed(changes, Outcome.UNKNOWN)) is not None
+
+    on_stage(check)
+
+
 def test_the_status_of_a_gang_alone_starts_no_cycle() -> None:
     async def check(stage: Stage) -> None:
         stage.gang("g", 1, gpus=1)

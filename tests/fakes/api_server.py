@@ -142,6 +142,12 @@ async def scripted() -> AsyncIterator[ScriptedServer]:
 
 
 @contextlib.asynccontextmanager
-async def scripted_client(attempts: int = 6) -> AsyncIterator[tuple[ScriptedServer, Client]]:
-    async with scripted() as server, Client(server.connection(), attempts=attempts) as client:
+async def scripted_client(
+    attempts: int = 6, *, seconds: float = 30.0, limit: int = 32
+) -> AsyncIterator[tuple[ScriptedServer, Client]]:
+    """`seconds` is how long the client waits for an answer, `limit` how many it waits for at once."""
+    async with (
+        scripted() as server,
+        Client(server.connection(), attempts=attempts, timeout=seconds, limit=limit) as client,
+    ):
         yield server, client

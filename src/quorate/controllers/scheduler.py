@@ -185,7 +185,7 @@ class Scheduler:
         if any(one.outcome in PLANNED_AGAIN for one in result.unmet):
             waits.append(CONFLICT_SECONDS)
         waits += [end for one in (self._holds, self._guards) if (end := one.next_end(now)) is not None]
-        if self._pods.assumed:
+        if self._pods.assumed or result.unmet:  # what a gang was not told, the next cycle tells it
             waits.append(UNKNOWN_SECONDS)
         return min(waits, default=None)
 
