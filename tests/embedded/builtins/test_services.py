@@ -47,6 +47,19 @@ def test_a_hundred_endpoints_fill_one_slice() -> None:
     run(scenario)
 
 
+def test_the_pods_that_a_pass_over_a_service_looks_at_are_counted_without_looking() -> None:
+    async def scenario(cluster: SmallCluster) -> None:
+        await cluster.create(workload(kinds.REPLICA_SET, "web", replicas=3))
+        await cluster.advance(2)
+        world = cluster.builtins.world
+        labels = cluster.all(kinds.POD)[0]["metadata"]["labels"]
+        assert world.count_pods("default", {"matchLabels": labels}) == 3
+        assert world.count_pods("default", {"matchLabels": {**labels, "no": "pod"}}) == 0
+        assert world.count_pods("default", None) == 0
+
+    run(scenario)
+
+
 def test_a_deleted_service_takes_its_slices_along() -> None:
     async def scenario(cluster: SmallCluster) -> None:
         await cluster.create(_service("web"))
