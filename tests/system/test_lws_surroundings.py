@@ -1,9 +1,6 @@
 """What stands around the pods of LeaderWorkerSets: claims, Services, budgets, and one gang of the whole set."""
 
-from collections.abc import Iterator
 from typing import Any
-
-import pytest
 
 from tests.fakes.waiting import eventually
 from tests.kubectl import Kubectl
@@ -13,27 +10,8 @@ Json = dict[str, Any]
 
 DATA: Json = {
     "metadata": {"name": "data"},
-    "spec": {
-        "storageClassName": "late",
-        "accessModes": ["ReadWriteOnce"],
-        "resources": {"requests": {"storage": "1Gi"}},
-    },
+    "spec": {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}},
 }
-LATE = """
-apiVersion: storage.k8s.io/v1
-kind: StorageClass
-metadata: {name: late}
-provisioner: example.com/disks
-volumeBindingMode: WaitForFirstConsumer
-"""
-
-
-@pytest.fixture
-def disks(shell: Kubectl) -> Iterator[Kubectl]:
-    """A shell on a cluster with storage that is bound once its first pod is."""
-    shell.apply(LATE)
-    yield shell
-    shell("delete", "storageclass", "late")
 
 
 def claims(shell: Kubectl) -> dict[str, str]:
@@ -47,8 +25,7 @@ def with_claims(scaled: str, deleted: str) -> str:
     return web(size=2, volumeClaimTemplates=[DATA], persistentVolumeClaimRetentionPolicy=policy)
 
 
-def test_each_pod_finds_its_claim_again_and_claims_outlive_groups(disks: Kubectl) -> None:
-    shell = disks
+def test_each_pod_finds_its_claim_again_and_claims_outlive_groups(shell: Kubectl) -> None:
     shell.apply(with_claims("Retain", "Retain"))
     available(shell)
     before = claims(shell)
@@ -67,8 +44,7 @@ def test_each_pod_finds_its_claim_again_and_claims_outlive_groups(disks: Kubectl
     assert claims(shell) == before
 
 
-def test_claims_go_with_their_group_and_with_their_set_where_that_is_asked_for(disks: Kubectl) -> None:
-    shell = disks
+def test_claims_go_with_their_group_and_with_their_set_where_that_is_asked_for(shell: Kubectl) -> None:
     shell.apply(with_claims("Delete", "Delete"))
     available(shell)
     shell("scale", "lws/web", "--replicas=1")
