@@ -12,6 +12,7 @@ from quorate.api.duration import DurationError, seconds
 from quorate.api.meta import Part
 from quorate.api.yamltext import UnreadableError, parsed
 from quorate.cli.failures import fail
+from quorate.cli.optionfile import from_file
 from quorate.scheduling.minruntime import Method
 from quorate.scheduling.plugins import FILTERS, SCORERS, PluginError, extended
 from quorate.scheduling.policy import Action, Policy, Spread
@@ -64,21 +65,12 @@ class Scheduling:
 
 def scheduling(file: Path | None) -> Scheduling:
     """What the file says, with the filters and scorers that are installed."""
-    found = Scheduling() if file is None else _read(file)
+    found = Scheduling() if file is None else from_file("--policy-file", file, parse_policy, PolicyError)
     points = (entry_points(group=group) for group in (FILTERS, SCORERS))
     try:
         return replace(found, policy=extended(found.policy, *points))
     except PluginError as error:
         raise fail(str(error), remedy="uninstall the package or mend it") from error
-
-
-def _read(file: Path) -> Scheduling:
-    try:
-        return parse_policy(file.read_text())
-    except FileNotFoundError as error:
-        raise fail(f"--policy-file {file}: no such file", status=2) from error
-    except (PolicyError, UnicodeDecodeError) as error:
-        raise fail(f"--policy-file {file}: {error}", status=2) from error
 
 
 def parse_policy(text: str) -> Scheduling:
