@@ -73,12 +73,12 @@ class RoleBasedGroups:
         found = self._groups[key.kind].get(key.namespace, key.name)
         told = tuple(self._policy_told(key))
         if found is None:
-            rbgmetrics.forget(key.namespace, key.name)
+            rbgmetrics.forget(key)
             return Step(Plan(changes=told))
         if self._awaited.is_open(key, time.monotonic()):
             return Step(again_seconds=LOOK_SECONDS)
         plan = Plan(changes=(*told, *reconcile(self._seen(key, found)).changes))
-        rbgmetrics.show(found)
+        rbgmetrics.show(key, found)
         after = partial(self._written, key, self._awaited.versions(plan.changes))
         return Step(plan, after=after, again_seconds=again_seconds(found))
 

@@ -1,4 +1,9 @@
-"""How far RoleBasedGroups are, as metrics: segments of each coordination, instances of each role."""
+"""How far RoleBasedGroups are, as metrics: segments of each coordination, instances of each role.
+
+A group is named with its API group: that there is none of its name in the other one is no news of it.
+"""
+
+from collections.abc import Hashable
 
 from prometheus_client import Gauge
 
@@ -14,10 +19,10 @@ INSTANCES = Gauge(
     "Instances of a role that exist, are ready, have the newest revision, and are wanted",
     ["namespace", "group", "role", "state"],
 )
-_shown: dict[tuple[str, str], set[tuple[Gauge, tuple[str, ...]]]] = {}
+_shown: dict[Hashable, set[tuple[Gauge, tuple[str, ...]]]] = {}
 
 
-def show(found: RoleBasedGroup) -> None:
+def show(key: Hashable, found: RoleBasedGroup) -> None:
     """The status as it was written last."""
     meta, status = found.metadata, found.status
     wanted = {role.name: role.replicas for role in found.spec.roles or ()}
@@ -34,14 +39,14 @@ def show(found: RoleBasedGroup) -> None:
         }
         for state, count in counts.items():
             values[INSTANCES, (meta.namespace, meta.name, role.name, state)] = count
-    before = _shown.get((meta.namespace, meta.name), set())
+    before = _shown.get(key, set())
     for gauge, names in before - values.keys():
         gauge.remove(*names)
     for (gauge, names), count in values.items():
         gauge.labels(*names).set(count)
-    _shown[meta.namespace, meta.name] = set(values)
+    _shown[key] = set(values)
 
 
-def forget(namespace: str, name: str) -> None:
-    for gauge, names in _shown.pop((namespace, name), set()):
+def forget(key: Hashable) -> None:
+    for gauge, names in _shown.pop(key, set()):
         gauge.remove(*names)
