@@ -1,9 +1,10 @@
 """Fills a cluster through its API: `python -m bench.endtoend [--servers embedded kube-apiserver] [--json FILE]`.
 
 Gangs are there before the controllers start, which run in a process of their own, as does the server: the embedded
-one, or an etcd and a kube-apiserver. A bare hammer first binds as many pods to the same nodes, with 32 requests at
-once and nothing else to do. Binds and writes are what the server counts; a write is any request that changes
-something, but those of kubelets: of nodes, leases and the status of pods.
+one, or an etcd and a kube-apiserver. A bare hammer binds as many pods to the same nodes, with 32 requests at once and
+nothing else to do: half of them before, half after, because machines get slower and faster while one looks. Binds and
+writes are what the server counts, asked seldom, because its answer costs as much as thirty binds; a write is any
+request that changes something, but those of kubelets: of nodes, leases and the status of pods.
 """
 
 import argparse
@@ -38,6 +39,7 @@ from quorate.plan import Bind, Create, Ref, SetStatus
 GPUS = 10  # of a node
 AT_ONCE = 32
 LOOK_SECONDS = 0.1
+LONGEST_LOOK_SECONDS = 2.0
 QUIET_SECONDS = 2.0
 PATIENCE_SECONDS = 120.0
 SERVERS = EMBEDDED, REAL = "embedded", "kube-apiserver"
@@ -90,7 +92,8 @@ class Bench:
 
     async def filled(self, server: str, kubeconfig: Path) -> Filled:
         await self._prepare(has_kubelets=server == EMBEDDED)
-        bare = await self._hammer()
+        half = self._pods // 2
+        bare_seconds = await self._hammer(range(half))
         if server != EMBEDDED:
             await self._beat()
         before = await self._counts()
@@ -107,6 +110,9 @@ class Bench:
             if verb in WRITES and resource not in OF_KUBELETS and count
         }
         rate = every / (last - none_yet)
+        faults = [fault async for fault in self._faults()]
+        bare_seconds += await self._hammer(range(half, self._pods))
+        bare = self._pods / bare_seconds
         return Filled(
             server=server,
             nodes=len(self._nodes),
@@ -119,7 +125,7 @@ class Bench:
             controllers_cpu_ms_per_pod=1e3 * cpu / self._pods,
             writes_per_pod=sum(mine.values()) / self._pods,
             writes=mine,
-            faults=[fault async for fault in self._faults()],
+            faults=faults,
         )
 
     async def _prepare(self, *, has_kubelets: bool) -> None:
@@ -158,7 +164,8 @@ class Bench:
                 return True
         return False
 
-    async def _hammer(self) -> float:
+    async def _hammer(self, numbers: Iterable[int]) -> float:
+        """Seconds to bind the bare pods of these numbers."""
         requests = [
             bind_request(
                 Bind(
@@ -166,11 +173,11 @@ class Bench:
                     node=self._nodes[n % len(self._nodes)]["metadata"]["name"],
                 )
             )
-            for n in range(self._pods)
+            for n in numbers
         ]
         began = time.perf_counter()
         await self._send(requests)
-        return len(requests) / (time.perf_counter() - began)
+        return time.perf_counter() - began
 
     async def _send(self, requests: Iterable[Request]) -> None:
         waiting = iter(requests)
@@ -197,8 +204,14 @@ class Bench:
                 total, quiet_since = written, at
             if bound >= self._pods and at - quiet_since > QUIET_SECONDS:
                 return seen
-            await asyncio.sleep(LOOK_SECONDS)
+            await asyncio.sleep(self._pause(seen))
         raise TimeoutError(f"{seen[-1][1]} of {self._pods} pods bound after {PATIENCE_SECONDS} s")
+
+    def _pause(self, seen: Sequence[tuple[float, int]]) -> float:
+        """Half of the seconds until the last bind, if it goes on as it went."""
+        (began, _), (last, bound) = seen[0], seen[-1]
+        pause = (last - began) * (self._pods - bound) / bound / 2 if bound else 0
+        return min(max(pause, LOOK_SECONDS), LONGEST_LOOK_SECONDS)
 
     async def _counts(self) -> Counts:
         answer = await self._client.send(
@@ -254,16 +267,21 @@ def create(kind: Kind, name: str, namespace: str, body: Json) -> Request:
 
 
 def bare_pod() -> Json:
-    return {"spec": {"schedulerName": "nobody", "containers": [{"name": "main", "image": "bare"}]}}
+    """As large as a member of a gang, but it takes no room."""
+    return pod("bare", "nobody", "0")
 
 
 def member(gang: str) -> Json:
-    amounts = {labels.GPU_RESOURCE: "1", "cpu": "1"}
+    return pod(gang, "quorate", "1")
+
+
+def pod(gang: str, scheduler: str, amount: str) -> Json:
+    amounts = {labels.GPU_RESOURCE: amount, "cpu": amount}
     resources = {"requests": amounts, "limits": amounts}
     return {
         "metadata": {"annotations": {labels.POD_GROUP_NAME: gang}},
         "spec": {
-            "schedulerName": "quorate",
+            "schedulerName": scheduler,
             "containers": [{"name": "main", "image": "train", "resources": resources}],
         },
     }

@@ -3,9 +3,9 @@
 from collections.abc import Container, Iterable
 from typing import NamedTuple
 
-from quorate.api import labels
 from quorate.api.core import Pod
 from quorate.api.podgroup import PodGroup
+from quorate.controllers.kinship import gang_of
 from quorate.grouping.writes import is_made_here
 from quorate.kube.cache import Cache
 
@@ -23,7 +23,7 @@ class Empties(NamedTuple):
 class EmptyGroups:
     def __init__(self, pods: Cache[Pod], groups: Cache[PodGroup]) -> None:
         self._since: dict[str, float] = {}
-        self._members = pods.index(_gang_of)
+        self._members = pods.index(gang_of)
         self._by_owner = groups.index(owner_uids)
 
     def below(self, owners: Iterable[str], now: float, kept: Container[str] = ()) -> Empties:
@@ -48,8 +48,3 @@ def owner_uids(group: PodGroup) -> list[str]:
     if not is_made_here(group) or group.metadata.deletion_timestamp:
         return []
     return [owner.uid for owner in group.metadata.owner_references or ()]
-
-
-def _gang_of(pod: Pod) -> list[str]:
-    name = pod.metadata.annotation(labels.POD_GROUP_NAME)
-    return [f"{pod.metadata.namespace}/{name}"] if name else []

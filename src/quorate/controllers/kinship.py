@@ -1,10 +1,11 @@
-"""Which pods make one workload: learned links from nearest owners to top owners, all by UID.
+"""Which pods make one workload, and which one gang: learned links from nearest owners to top owners, all by UID.
 
 The grouper keys its work by top owner; before a chain was walked once, the nearest owner stands for it.
 """
 
 from collections.abc import Iterable
 
+from quorate.api import labels
 from quorate.api.core import Pod
 
 
@@ -57,3 +58,9 @@ def nearest(pod: Pod) -> str:
     owners = pod.metadata.owner_references or ()
     owner = pod.metadata.controller or next(iter(owners), None)
     return owner.uid if owner else pod.metadata.uid
+
+
+def gang_of(pod: Pod) -> list[str]:
+    """Namespace and name of the PodGroup that the pod is a member of, if any."""
+    name = pod.metadata.annotation(labels.POD_GROUP_NAME)
+    return [f"{pod.metadata.namespace}/{name}"] if name else []

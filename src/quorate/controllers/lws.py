@@ -1,7 +1,7 @@
 """LeaderWorkerSets as a controller: a set is dirty when it or one of its children changes."""
 
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
@@ -131,7 +131,7 @@ def is_refused_creation(one: Written) -> bool:
     return isinstance(one.change, Create) and one.outcome in {Outcome.CONFLICT, Outcome.REFUSED}
 
 
-def set_of(child: HasMetadata) -> Iterable[str]:
+def set_of(child: HasMetadata) -> list[str]:
     """Namespace and name of the set that the child belongs to by its owner, its label, or a Service's name."""
     meta = child.metadata
     owner = meta.controller

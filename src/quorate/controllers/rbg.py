@@ -162,15 +162,15 @@ def again_seconds(found: RoleBasedGroup) -> float | None:
     )
 
 
-def group_of(found: HasMetadata) -> Iterable[str]:
+def group_of(found: HasMetadata) -> list[str]:
     name = found.metadata.label(labels.RBG_GROUP_NAME)
     return [f"{found.metadata.namespace}/{name}"] if name else []
 
 
-def target_of(adapter: ScalingAdapter) -> Iterable[str]:
+def target_of(adapter: ScalingAdapter) -> list[str]:
     return [f"{adapter.metadata.namespace}/{adapter.spec.scale_target_ref.name}"]
 
 
-def set_of(pod: Pod) -> Iterable[str]:
+def set_of(pod: Pod) -> list[str]:
     name = pod.metadata.label(labels.LWS_NAME)
     return [f"{pod.metadata.namespace}/{name}"] if name else []

@@ -5,7 +5,7 @@ starts with a thousand pods is written a few times, not a thousand. All of it wa
 """
 
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from functools import partial
 from typing import NamedTuple
 
@@ -17,6 +17,7 @@ from quorate.api.podgroup import POD_GROUP, POD_GROUP_KINDS, PodGroup
 from quorate.api.queue import QUEUE, Queue
 from quorate.api.timestamps import epoch
 from quorate.controllers.granted import Granted
+from quorate.controllers.kinship import gang_of
 from quorate.controllers.runtime import Step
 from quorate.kube.caches import Caches
 from quorate.kube.keys import Keys
@@ -90,7 +91,6 @@ class Status:
             return self._composite(key)
         podgroup = self._groups[key.kind].get(key.namespace, key.name)
         if podgroup is None:
-            self._reworded.pop(key, None)
             return Step()
         classes = {found.metadata.name: found for found in self._classes}
         pods = self._by_gang[f"{key.namespace}/{key.name}"]
@@ -128,10 +128,12 @@ class Status:
         return Step(Plan(changes=(wanted,) if wanted else ()))
 
     def _pod_changed(self, old: Pod | None, new: Pod | None) -> None:
-        for pod in (old, new):
-            for gang in gang_of(pod) if pod else ():
-                namespace, _, name = gang.partition("/")
-                for kind in self._groups:
+        before = gang_of(old) if old else []
+        after = gang_of(new) if new else []
+        for gang in before if before == after else [*before, *after]:
+            namespace, _, name = gang.partition("/")
+            for kind, groups in self._groups.items():
+                if groups.get(namespace, name) is not None:  # one that comes later says so itself
                     self.keys.add_after(Subject(kind, namespace, name), GANG_SECONDS)
 
     def _composite_changed(self, old: CompositePodGroup | None, new: CompositePodGroup | None) -> None:
@@ -156,8 +158,12 @@ class Status:
         for one in (old, new):
             for name in composite_of(one) if one is not None else ():
                 self._look_at_composite(name)
+        meta = (new or old or PodGroup()).metadata
+        key = Subject(kind, meta.namespace, meta.name)
         if new is not None:
-            self.keys.add_after(Subject(kind, new.metadata.namespace, new.metadata.name), GANG_SECONDS)
+            self.keys.add_after(key, GANG_SECONDS)
+        else:
+            self._reworded.pop(key, None)
 
 
 def refused_at(podgroup: PodGroup) -> float:
@@ -166,18 +172,12 @@ def refused_at(podgroup: PodGroup) -> float:
     return max((epoch(one.last_transition_time) for one in shown if one.last_transition_time), default=0.0)
 
 
-def gang_of(pod: Pod) -> Iterable[str]:
-    """Namespace and name of the PodGroup that the pod is a member of, if any."""
-    name = pod.metadata.annotation(labels.POD_GROUP_NAME)
-    return [f"{pod.metadata.namespace}/{name}"] if name else []
-
-
-def composite_of(podgroup: PodGroup) -> Iterable[str]:
+def composite_of(podgroup: PodGroup) -> list[str]:
     """Namespace and name of the CompositePodGroup that the gang is a member of, if any."""
     name = podgroup.metadata.label(labels.COMPOSITE_GROUP)
     return [f"{podgroup.metadata.namespace}/{name}"] if name else []
 
 
-def parent_of(found: CompositePodGroup) -> Iterable[str]:
+def parent_of(found: CompositePodGroup) -> list[str]:
     parent = found.spec.parent
     return [f"{found.metadata.namespace}/{parent}"] if parent else []

@@ -80,7 +80,7 @@ class Writer:
             for index, change in chain:
                 written = skipped(change, unmet) if unmet else await self._one(change)
                 outcomes[index] = written
-                metrics.WRITES.labels(type(change).__name__, written.outcome).inc()
+                metrics.writes(type(change).__name__, written.outcome).inc()
                 if written.outcome is not Outcome.DONE and not isinstance(change, Emit):
                     unmet = unmet or written
 

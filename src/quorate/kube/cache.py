@@ -7,7 +7,7 @@ too, the write fails (`forget`) or the patience runs out (`expire`).
 
 import asyncio
 import logging
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Generic, Protocol, TypeVar
 
@@ -44,7 +44,7 @@ class Assumption(Generic[T]):
 class Index(Generic[T]):
     """Objects by the values a function finds in them (an owner's UID, a node's name, a gang's key)."""
 
-    def __init__(self, values: Callable[[T], Iterable[str]]) -> None:
+    def __init__(self, values: Callable[[T], Collection[str]]) -> None:
         self._values = values
         self._found: dict[str, dict[Key, T]] = {}
 
@@ -52,13 +52,13 @@ class Index(Generic[T]):
         return list(self._found.get(value, {}).values())
 
     def move(self, key: Key, old: T | None, new: T | None) -> None:
-        before = set(self._values(old)) if old is not None else set()
-        after = set(self._values(new)) if new is not None else set()
-        for value in before - after:
-            bucket = self._found[value]
-            del bucket[key]
-            if not bucket:
-                del self._found[value]
+        before = self._values(old) if old is not None else ()
+        after = self._values(new) if new is not None else ()
+        for value in before:
+            if value not in after and (bucket := self._found.get(value)) is not None:
+                bucket.pop(key, None)
+                if not bucket:
+                    del self._found[value]
         if new is not None:
             for value in after:
                 self._found.setdefault(value, {})[key] = new
@@ -75,7 +75,7 @@ class Cache(Generic[T]):
         self.rejected: dict[Key, str] = {}
         self._objects: dict[Key, T] = {}
         self._assumed: dict[Key, Assumption[T]] = {}
-        self._indexes: list[Index[T]] = []
+        self._indexes: dict[Callable[[T], Collection[str]], Index[T]] = {}
         self._subscribers: list[Callable[[T | None, T | None], None]] = []
         self._size = metrics.CACHE_OBJECTS.labels(scope.kind.resource)
 
@@ -88,12 +88,13 @@ class Cache(Generic[T]):
     def get(self, namespace: str, name: str) -> T | None:
         return self._objects.get((namespace, name))
 
-    def index(self, values: Callable[[T], Iterable[str]]) -> Index[T]:
-        index: Index[T] = Index(values)
-        for key, thing in self._objects.items():
-            index.move(key, None, thing)
-        self._indexes.append(index)
-        return index
+    def index(self, values: Callable[[T], Collection[str]]) -> Index[T]:
+        """One index for each function, however many ask."""
+        if values not in self._indexes:
+            index = self._indexes[values] = Index(values)
+            for key, thing in self._objects.items():
+                index.move(key, None, thing)
+        return self._indexes[values]
 
     def subscribe(self, changed: Callable[[T | None, T | None], None]) -> None:
         """Call `changed(old, new)` at each change from now on, and now for what is here already."""
@@ -186,7 +187,7 @@ class Cache(Generic[T]):
             del self._objects[key]
         else:
             self._objects[key] = new
-        for index in self._indexes:
+        for index in self._indexes.values():
             index.move(key, old, new)
         if old is None or new is None:
             self._size.set(len(self._objects))

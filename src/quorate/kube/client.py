@@ -83,7 +83,7 @@ class Client:
         try:
             return await self._persist(request)
         finally:
-            metrics.REQUEST_SECONDS.labels(request.verb).observe(time.perf_counter() - started)
+            metrics.request_seconds(request.verb).observe(time.perf_counter() - started)
 
     async def _persist(self, request: Request) -> bytes:
         waits = delays(self._chance)
@@ -132,7 +132,7 @@ class Client:
             ) as answer:
                 if answer.status >= 400:
                     await self._refuse(request, answer)
-                metrics.REQUESTS.labels(request.verb, request.resource, answer.status).inc()
+                metrics.requests(request.verb, request.resource, answer.status).inc()
                 return await answer.read()
         except KubeError:
             raise
@@ -140,7 +140,7 @@ class Client:
             raise translate(error, self.connection.server) from error
 
     async def _refuse(self, request: Request, answer: aiohttp.ClientResponse) -> None:
-        metrics.REQUESTS.labels(request.verb, request.resource, answer.status).inc()
+        metrics.requests(request.verb, request.resource, answer.status).inc()
         if answer.status == 401:
             self.connection.credentials.invalidate()
         raise error_of_answer(answer.status, await answer.read(), answer.headers.get("Retry-After"))
