@@ -1,27 +1,15 @@
-"""Groupers of other packages: found by entry point, and kept from harming other pods."""
+"""Groupers of other packages are kept from harming other pods."""
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from quorate.grouping.errors import UnresolvedError
 from quorate.grouping.grouper import Grouping, group
-from quorate.grouping.plugins import PluginError, joined, load
+from quorate.grouping.plugins import guarded, joined
 from quorate.grouping.subject import Extensions, Settings, Shape, Subject, plain
 from tests.fakes.grouped import context, pod, refusals, thing
-
-
-@dataclass
-class Point:
-    function: Any
-    name: str = "Foo.example.com"
-    value: str = "package:function"
-
-    def load(self) -> Any:
-        if isinstance(self.function, Exception):
-            raise self.function
-        return self.function
 
 
 def three(subject: Subject) -> Shape:
@@ -38,7 +26,8 @@ def waiting(subject: Subject) -> Shape:
 
 def grouped(function: Any) -> Grouping:
     foo, job = thing("example.com/v1", "Foo", "foo"), thing("batch/v1", "Job", "job")
-    settings = Settings(extensions=load([Point(function)]))
+    kinds = {("example.com", "Foo"): guarded(function, "Foo.example.com")}
+    settings = Settings(extensions=Extensions(kinds))
     return group([pod("a", foo), pod("b", job)], context(foo, job, settings=settings))
 
 
@@ -58,22 +47,6 @@ def test_a_plugin_that_fails_holds_up_its_own_pods_only(function: Any, said: str
     found = grouped(function)
     assert [gang.name.startswith("pg-job-") for gang in found.gangs] == [True]
     assert refusals(found)[0].startswith(said)
-
-
-@pytest.mark.parametrize(
-    "points",
-    [
-        [Point(ImportError("no module"))],
-        [Point(3)],
-        [Point(three, name="foo")],
-        [Point(three), Point(three, value="other:function")],
-    ],
-)
-def test_an_entry_point_that_cannot_be_used_is_named(points: list[Point]) -> None:
-    with pytest.raises(
-        PluginError, match=r"entry point \w+.* of quorate.groupers \((package|other):function\)"
-    ):
-        load(points)
 
 
 def test_of_two_extensions_the_later_one_wins() -> None:

@@ -1,8 +1,5 @@
 """Filters and scorers of other packages."""
 
-from dataclasses import dataclass
-from typing import Any
-
 import numpy as np
 import pytest
 
@@ -11,18 +8,6 @@ from quorate.scheduling.policy import Policy
 from quorate.scheduling.snapshot import Bools, Floats, Ints, Snapshot
 from quorate.scheduling.trial import Trial
 from tests.fakes.clusters import Cluster, Group
-
-
-@dataclass(frozen=True)
-class Installed:
-    """An entry point as an installed package makes it."""
-
-    name: str
-    function: Any
-    value: str = "package:function"
-
-    def load(self) -> Any:
-        return self.function
 
 
 def not_on_the_first(snapshot: Snapshot, _shape: int) -> Bools:
@@ -44,16 +29,14 @@ def placed_with(policy: Policy) -> list[str]:
 
 def test_a_filter_closes_nodes_and_a_scorer_orders_them() -> None:
     assert placed_with(Policy()) == ["a"]
-    assert placed_with(extended(Policy(), [Installed("mine", not_on_the_first)], [])) == ["b"]
-    assert placed_with(extended(Policy(), [], [Installed("mine", last_first)])) == ["c"]
+    assert placed_with(extended(Policy(), filters=[("mine", not_on_the_first)], scorers=[])) == ["b"]
+    assert placed_with(extended(Policy(), filters=[], scorers=[("mine", last_first)])) == ["c"]
 
 
-def test_what_is_no_function_is_named() -> None:
-    with pytest.raises(PluginError, match=r"entry point mine of quorate\.filters .*no function"):
-        extended(Policy(), [Installed("mine", 3)], [])
-
-
-def test_a_filter_that_answers_something_else_is_named() -> None:
-    policy = extended(Policy(), [Installed("mine", lambda _snapshot, _shape: [1.0])], [])
-    with pytest.raises(PluginError, match="one bool for each node"):
-        placed_with(policy)
+def test_what_answers_something_else_is_named() -> None:
+    one = extended(Policy(), filters=[("mine", lambda _snapshot, _shape: [1.0])], scorers=[])
+    with pytest.raises(PluginError, match=r"^mine: must return one bool for each node"):
+        placed_with(one)
+    endless = extended(Policy(), filters=[], scorers=[("mine", lambda _trial, _shape, _nodes: [np.inf] * 3)])
+    with pytest.raises(PluginError, match=r"^mine: must return one finite number for each node"):
+        placed_with(endless)

@@ -1,21 +1,31 @@
 """Groupers beyond those we know: installed plugins, and the file of `--grouping-file`."""
 
-from importlib.metadata import entry_points
 from pathlib import Path
 
-from quorate.cli.failures import fail
 from quorate.cli.optionfile import from_file
-from quorate.grouping.mapping import MappingError, parse_mapping
-from quorate.grouping.plugins import ENTRY_POINTS, PluginError, joined, load
-from quorate.grouping.subject import Extensions
+from quorate.cli.plugins import installed
+from quorate.grouping.mapping import MappingError, group_kind, parse_mapping
+from quorate.grouping.paths import PathError
+from quorate.grouping.plugins import guarded, joined
+from quorate.grouping.subject import Extensions, Rules
 
 
 def extensions(file: Path | None) -> Extensions:
     """The file wins over plugins, and both over what is built in."""
-    try:
-        plugins = load(entry_points(group=ENTRY_POINTS))
-    except PluginError as error:
-        raise fail(str(error), remedy="uninstall the package or mend it") from error
+    plugins = _plugins()
     if file is None:
         return plugins
     return joined(plugins, from_file("--grouping-file", file, parse_mapping, MappingError))
+
+
+def _plugins() -> Extensions:
+    kinds: dict[tuple[str, str], Rules] = {}
+    for plugin in installed("quorate.groupers"):
+        try:
+            kind = group_kind(plugin.name)
+        except PathError as error:
+            raise plugin.refused(str(error)) from error
+        if kind in kinds:
+            raise plugin.refused("another package groups this kind too")
+        kinds[kind] = guarded(plugin.function, plugin.name)
+    return Extensions(kinds)

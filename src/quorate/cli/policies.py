@@ -1,7 +1,6 @@
 """How the scheduler decides: the file of `--policy-file`, and filters and scorers of installed packages."""
 
 from dataclasses import dataclass, replace
-from importlib.metadata import entry_points
 from math import inf
 from pathlib import Path
 from typing import Annotated
@@ -11,10 +10,10 @@ import msgspec
 from quorate.api.duration import DurationError, seconds
 from quorate.api.meta import Part
 from quorate.api.yamltext import UnreadableError, parsed
-from quorate.cli.failures import fail
 from quorate.cli.optionfile import from_file
+from quorate.cli.plugins import installed
 from quorate.scheduling.minruntime import Method
-from quorate.scheduling.plugins import FILTERS, SCORERS, PluginError, extended
+from quorate.scheduling.plugins import extended
 from quorate.scheduling.policy import Action, Policy, Spread
 
 DEFAULT = Policy()
@@ -66,11 +65,9 @@ class Scheduling:
 def scheduling(file: Path | None) -> Scheduling:
     """What the file says, with the filters and scorers that are installed."""
     found = Scheduling() if file is None else from_file("--policy-file", file, parse_policy, PolicyError)
-    points = (entry_points(group=group) for group in (FILTERS, SCORERS))
-    try:
-        return replace(found, policy=extended(found.policy, *points))
-    except PluginError as error:
-        raise fail(str(error), remedy="uninstall the package or mend it") from error
+    filters = [(plugin.where, plugin.function) for plugin in installed("quorate.filters")]
+    scorers = [(plugin.where, plugin.function) for plugin in installed("quorate.scorers")]
+    return replace(found, policy=extended(found.policy, filters=filters, scorers=scorers))
 
 
 def parse_policy(text: str) -> Scheduling:

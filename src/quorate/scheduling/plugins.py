@@ -1,12 +1,12 @@
-"""Filters and scorers of other packages, found by entry point; docs/scheduling.md shows how to write one.
+"""Filters and scorers of other packages; docs/scheduling.md shows how to write one.
 
-`quorate.filters` names functions `(snapshot, shape) -> bool[nodes]`: where pods of a shape may go at all.
-`quorate.scorers` names functions `(trial, shape, nodes) -> float[nodes]`: what is added to the score of nodes.
+A filter is `(snapshot, shape) -> bool[nodes]`: where pods of a shape may go at all.
+A scorer is `(trial, shape, nodes) -> float[nodes]`: what is added to the score of nodes.
 """
 
 from collections.abc import Callable, Iterable
 from dataclasses import replace
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
@@ -14,45 +14,18 @@ from quorate.scheduling.policy import Filter, Policy, Scorer
 from quorate.scheduling.snapshot import Bools, Floats, Ints, Snapshot
 from quorate.scheduling.trial import Trial
 
-FILTERS = "quorate.filters"
-SCORERS = "quorate.scorers"
+Plugin = tuple[str, Callable[..., Any]]  # where it was found, for messages, and the function
 
 
 class PluginError(ValueError):
-    """The message names the entry point and what is wrong with it."""
+    """What a function answered means nothing; the message says where it was found."""
 
 
-class Point(Protocol):
-    """What is read of an `importlib.metadata.EntryPoint`."""
-
-    @property
-    def name(self) -> str: ...
-
-    @property
-    def value(self) -> str: ...
-
-    def load(self) -> Any: ...
-
-
-def extended(policy: Policy, filters: Iterable[Point], scorers: Iterable[Point]) -> Policy:
-    """The policy with the functions of installed packages, in the order of their names."""
-    more = tuple(_filter(where, function) for where, function in _loaded(FILTERS, filters))
-    scores = tuple(_scorer(where, function) for where, function in _loaded(SCORERS, scorers))
+def extended(policy: Policy, *, filters: Iterable[Plugin], scorers: Iterable[Plugin]) -> Policy:
+    """The policy with the functions of installed packages, in their order."""
+    more = tuple(_filter(where, function) for where, function in filters)
+    scores = tuple(_scorer(where, function) for where, function in scorers)
     return replace(policy, filters=(*policy.filters, *more), scorers=(*policy.scorers, *scores))
-
-
-def _loaded(group: str, points: Iterable[Point]) -> list[tuple[str, Callable[..., Any]]]:
-    found = []
-    for point in sorted(points, key=lambda point: (point.name, point.value)):
-        where = f"entry point {point.name} of {group} ({point.value})"
-        try:
-            function = point.load()
-        except (ImportError, AttributeError) as error:
-            raise PluginError(f"{where}: {error}") from error
-        if not callable(function):
-            raise PluginError(f"{where}: this is no function")
-        found.append((where, function))
-    return found
 
 
 def _filter(where: str, function: Callable[..., Any]) -> Filter:
