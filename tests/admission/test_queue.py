@@ -47,6 +47,13 @@ def test_quota_above_the_parent_warns_alone_and_in_sum() -> None:
     assert review(queue("a", "org", 9), None, around(queue("org", gpus=-1))).warnings == ()
 
 
+def test_a_quota_above_the_limit_warns() -> None:
+    resources = QueueResources(gpu=QueueResource(quota=5, limit=2))
+    found = Queue(metadata=ObjectMeta(name="a"), spec=QueueSpec(resources=resources))
+    (warning,) = review(found, None, around()).warnings
+    assert str(warning) == "spec.resources.gpu.quota: GPU quota (5) exceeds the limit (2), which counts"
+
+
 def test_a_queue_in_use_stays() -> None:
     held = Surroundings(
         queues={"b": queue("b", "a")}, podgroups={"ns/g": PodGroup(spec=PodGroupSpec(queue="a"))}

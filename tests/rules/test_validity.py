@@ -75,5 +75,10 @@ def test_a_cycle_is_no_tree() -> None:
         from_spec(PodGroupSpec(sub_groups=[SubGroup(name="a", parent="b"), SubGroup(name="b", parent="a")]))
 
 
+def test_a_group_without_a_name_is_no_tree() -> None:
+    with pytest.raises(TreeError, match=r"spec.subGroups\[0\].name"):
+        from_spec(PodGroupSpec(sub_groups=[SubGroup(name="", min_member=1)]))
+
+
 def _replicas(count: int) -> list[SubGroup]:
     return [SubGroup(name=f"w-{index}", min_member=8) for index in range(count)]

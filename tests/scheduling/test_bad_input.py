@@ -35,10 +35,11 @@ def test_a_queue_with_absurd_amounts_keeps_nobody_else_waiting(amount: float) ->
         [SubGroup(name="a", parent="a", min_member=1)],
         [SubGroup(name="a", min_member=1), SubGroup(name="a", min_member=1)],
         [SubGroup(name="a", parent="b"), SubGroup(name="b", parent="a")],
+        [SubGroup(name="", min_member=1)],
         [SubGroup(name="a", min_member=-3)],
         [SubGroup(name="a", min_member=10**12)],
     ],
-    ids=["its own parent", "twice", "a cycle", "negative", "absurd"],
+    ids=["its own parent", "twice", "a cycle", "no name", "negative", "absurd"],
 )
 def test_a_tree_that_bypassed_admission_keeps_nobody_else_waiting(groups: list[SubGroup]) -> None:
     cluster = with_a_good_gang()
@@ -47,6 +48,45 @@ def test_a_tree_that_bypassed_admission_keeps_nobody_else_waiting(groups: list[S
     cluster.encoder.update(POD_GROUP, cluster.podgroups["bad"], broken)
     cluster.settle()
     assert cluster.bound("good") == ["n"]
+
+
+def test_a_gang_whose_groups_form_no_tree_is_refused_by_the_field_to_mend() -> None:
+    cluster = with_a_good_gang()
+    cluster.gang("bad", [Group(""), Group("a", min_member=1, members=1)], queue="good")
+    spec = PodGroupSpec(queue="good", sub_groups=[SubGroup(name="a", parent="a", min_member=1)])
+    broken = PodGroup(metadata=ObjectMeta(name="bad", namespace="ns"), spec=spec)
+    cluster.encoder.update(POD_GROUP, cluster.podgroups["bad"], broken)
+    (refusal,) = cluster.cycle().refusals
+    assert (refusal.gate, refusal.message) == (
+        "InvalidGroups",
+        (
+            "spec.subGroups[0].parent: cycle detected in subgroups; "
+            "no pod of this gang is scheduled until it is fixed"
+        ),
+    )
+
+
+def test_gangs_that_fail_alike_are_each_told_of_themselves() -> None:
+    cluster = with_a_good_gang()
+    for name in ("here", "there"):
+        cluster.gang(name, [Group("", min_member=6, members=6, required="rack")], queue="good")
+    for refusal in cluster.cycle().refusals:
+        assert f"job <ns/{refusal.gang.name}>" in refusal.message
+
+
+def test_gangs_that_ask_for_unknown_places_are_each_told_which() -> None:
+    cluster = with_a_good_gang()
+    for level in ("galaxy", "planet"):
+        cluster.gang(level, [Group("", min_member=1, members=1, required=level)], queue="good")
+    for refusal in cluster.cycle().refusals:
+        assert f"level {refusal.gang.name} is not in topology" in refusal.message
+
+
+def test_a_preemptibility_that_bypassed_admission_is_told() -> None:
+    cluster = with_a_good_gang()
+    cluster.gang("odd", ONE, queue="good", preemptibility="sometimes")
+    (problem,) = cluster.encoder.snapshot(cluster.now).problems
+    assert (problem.about.name, problem.reason) == ("odd", "InvalidPreemptibility")
 
 
 def test_a_node_without_the_labels_of_a_topology_takes_gangs_that_ask_for_none() -> None:

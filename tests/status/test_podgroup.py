@@ -210,6 +210,20 @@ def test_a_broken_tree_is_shown() -> None:
     assert status.reason == "spec.subGroups[0].parent: cycle detected in subgroups"
 
 
+def test_a_broken_tree_keeps_what_the_scheduler_told() -> None:
+    """Else the two would write in turns for ever."""
+    group = PodGroup(spec=PodGroupSpec(sub_groups=[SubGroup(name="a", parent="a", min_member=1)]))
+    group.status = status_of(group, [waiting("a")], CLASSES, NOW)
+    group.status.scheduling_conditions = [SchedulingCondition(reason="InvalidGroups", message="broken")]
+    assert change(POD_GROUP, group, [waiting("a")], CLASSES, NOW) is None
+
+
+def test_a_value_that_bypassed_admission_is_named_with_its_field() -> None:
+    status = status_of(flat(minimum=-3), [], CLASSES, NOW)
+    (told,) = [one.message for one in status.conditions or () if one.type == "Invalid"]
+    assert told == "spec.minMember: -3 is not between 0 and 2147483647"
+
+
 def test_a_second_pass_over_unchanged_input_writes_nothing() -> None:
     group, pods = gang("semi-preemptible"), [pod("a", "Running", leaf="w-0"), waiting("b", "w-1")]
     first = change(POD_GROUP, group, pods, CLASSES, NOW)

@@ -71,6 +71,14 @@ def test_absurd_amounts_are_named_and_break_nothing() -> None:
         assert not holds(found, "OverQuota")
 
 
+def test_a_minimum_runtime_that_is_no_duration_is_named() -> None:
+    team = queue("team")
+    team.spec.preempt_min_runtime = "soon"
+    assert said(statuses([team], [], 0)["team"], "Invalid").startswith(
+        'spec.preemptMinRuntime: "soon" is not a duration: '
+    )
+
+
 def test_parents_in_a_circle_are_counted_once() -> None:
     found = statuses([queue("a", "b"), queue("b", "a")], [gang("a", "1")], 0)
     assert found["a"].allocated == found["b"].allocated == {"memory": "1Gi", "nvidia.com/gpu": "1"}

@@ -83,11 +83,19 @@ def _warnings(new: Queue, queues: Mapping[str, Queue] | None) -> Iterator[Fault]
             if queue.spec.parent_queue == parent.metadata.name and name != new.metadata.name
         ]
         yield from _above_parent(new, parent, siblings)
+    yield from _above_limit(new)
     children = [queue for queue in queues.values() if queue.spec.parent_queue == new.metadata.name]
     for name, resource in _resources(new).items():
         below = sum(_quota(child, name) for child in children)
         if resource.quota != UNLIMITED and below > resource.quota:
             text = f"total children {_NAMES[name]} quota ({below:g}) exceeds the queue's own ({resource.quota:g})"
+            yield Fault(f"spec.resources.{name}.quota", text, Cause.IMPOSSIBLE)
+
+
+def _above_limit(new: Queue) -> Iterator[Fault]:
+    for name, resource in _resources(new).items():
+        if resource.limit != UNLIMITED and resource.quota > resource.limit:
+            text = f"{_NAMES[name]} quota ({resource.quota:g}) exceeds the limit ({resource.limit:g}), which counts"
             yield Fault(f"spec.resources.{name}.quota", text, Cause.IMPOSSIBLE)
 
 

@@ -1,8 +1,10 @@
 """What is wrong with a queue that bypassed admission, in the words of conditions and events."""
 
 from collections.abc import Iterator, Mapping
+from math import nan
 from typing import NamedTuple
 
+from quorate.api.duration import DurationError, seconds
 from quorate.api.queue import UNLIMITED, Queue, QueueResources
 
 MOST = 10**12  # of any unit; more than that counts as so much
@@ -40,3 +42,32 @@ def absurd_amounts(queue: Queue) -> Iterator[str]:
                 yield f"{field}: {value:g} is more than can be counted; write -1 for unlimited"
         if one.over_quota_weight < 0:
             yield f"spec.resources.{name}.overQuotaWeight: {one.over_quota_weight:g} is negative and counts as 0"
+
+
+def min_runtimes(queue: Queue) -> tuple[float, float]:
+    """Seconds that a gang runs before it is preempted or reclaimed from; NaN: as the queue above says."""
+    preempt, reclaim = (_seconds(text) for _, text in _written(queue))
+    return (nan if isinstance(preempt, str) else preempt, nan if isinstance(reclaim, str) else reclaim)
+
+
+def unreadable_runtimes(queue: Queue) -> Iterator[str]:
+    """Minimum runtimes that are no durations."""
+    for field, text in _written(queue):
+        fault = _seconds(text)
+        if isinstance(fault, str):
+            yield f"{field}: {fault}; until then the queue above says how long gangs are protected"
+
+
+def _written(queue: Queue) -> tuple[tuple[str, str], tuple[str, str]]:
+    spec = queue.spec
+    return (
+        ("spec.preemptMinRuntime", spec.preempt_min_runtime or ""),
+        ("spec.reclaimMinRuntime", spec.reclaim_min_runtime or ""),
+    )
+
+
+def _seconds(text: str) -> float | str:
+    try:
+        return seconds(text) if text else nan
+    except DurationError as error:
+        return str(error)

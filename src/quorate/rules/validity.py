@@ -60,7 +60,8 @@ def _value_faults(spec: PodGroupSpec, groups: Sequence[SubGroup]) -> Iterator[Fa
                 f'"{group.name}" is not a DNS label: use at most 63 lower case letters, digits '
                 'and "-", beginning and ending with a letter or digit'
             )
-            yield Fault(f"{field}.name", text, Cause.VALUE)
+            # the group without a name is the root: another would be its own parent
+            yield Fault(f"{field}.name", text, Cause.VALUE if group.name else Cause.STRUCTURE)
         yield from _range_faults(field, group)
 
 

@@ -5,11 +5,11 @@ from collections.abc import Iterator
 import numpy as np
 from msgspec.structs import replace
 
-from quorate.plan import Bind, Change, Evict, Plan, Refusal, SetStatus
+from quorate.plan import Bind, Change, Evict, Plan, Ref, Refusal, SetStatus
 from quorate.scheduling import claims, held, reasons
 from quorate.scheduling.cycle import Cycle
 from quorate.scheduling.marks import marks
-from quorate.scheduling.shortage import SHORT, refusal_of
+from quorate.scheduling.shortage import SHORT, UNKNOWN_LEVEL, refusal_of
 from quorate.scheduling.snapshot import NONE, State
 from quorate.scheduling.takers import delay_ends
 from quorate.scheduling.unready import unready
@@ -74,13 +74,19 @@ def _given_up(cycle: Cycle) -> Iterator[Change]:
 
 
 def _refusals(cycle: Cycle) -> Iterator[Refusal]:
-    """Gangs that failed with the same try are refused in the same words."""
+    """Gangs that failed with the same try are refused in the same words, each by its own name."""
     said: dict[int, Refusal] = {}
     for number, attempt in sorted(cycle.refused.items()):
         known = said.get(id(attempt))
-        if known is None or attempt.together is not None:
+        if known is None or attempt.together is not None or known.gate == UNKNOWN_LEVEL:
             known = said[id(attempt)] = refusal_of(cycle, number, attempt)
-        yield _delayed(cycle, number, replace(known, gang=cycle.snapshot.gangs.refs[number]))
+        gang = cycle.snapshot.gangs.refs[number]
+        message = known.message.replace(_named(known.gang), _named(gang))
+        yield _delayed(cycle, number, replace(known, gang=gang, message=message))
+
+
+def _named(gang: Ref) -> str:
+    return f"<{gang.namespace}/{gang.name}>"
 
 
 def _delayed(cycle: Cycle, number: int, refusal: Refusal) -> Refusal:

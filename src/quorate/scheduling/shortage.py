@@ -18,6 +18,7 @@ from quorate.scheduling.snapshot import ABSENT, PODS, SHARED, UNKNOWN, Ints
 from quorate.scheduling.trial import Trial
 
 SHORT = "NotEnoughResources"
+UNKNOWN_LEVEL = "UnknownTopology"
 BOUND_MET = " (a bounded search ended here: a place may exist)"
 
 
@@ -66,7 +67,7 @@ def _shortage(cycle: Cycle, number: int, attempt: Attempt, goal: Start | Add) ->
     name = snapshot.groups.names[leaf]
     cause = _cause(trial, shape, free)
     if UNKNOWN in (snapshot.groups.required[group], snapshot.groups.required[leaf]):
-        return Refusal(gang=ref, gate="UnknownTopology", group=name, message=_unknown(cycle, number))
+        return Refusal(gang=ref, gate=UNKNOWN_LEVEL, group=name, message=_unknown(cycle, number))
     near = missed(trial, number, goal, leaf)
     domain = ""
     if near is not None:

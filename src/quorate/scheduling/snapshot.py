@@ -235,6 +235,9 @@ class Queues:
     usage: Floats  # [Q, 3] fraction of the capacity used in the recorded window, 0 = none recorded
 
 
+NO_TREE = "InvalidGroups"  # the reason of a problem: nothing can satisfy this gang
+
+
 @dataclass(frozen=True, eq=False)
 class Problem:
     """An object the encoder had to leave out, and why: it becomes a condition or an event."""

@@ -1,4 +1,4 @@
-"""Gangs that were not tried at all, and why: no such queue, or too few members exist."""
+"""Gangs that were not tried at all, and why: no such queue, no tree, or too few members exist."""
 
 from collections.abc import Iterator
 
@@ -7,16 +7,19 @@ import numpy as np
 from quorate.plan import Refusal
 from quorate.scheduling import gang
 from quorate.scheduling.cycle import Cycle
-from quorate.scheduling.snapshot import NONE, State
+from quorate.scheduling.snapshot import NO_TREE, NONE, State
 from quorate.scheduling.trial import Trial
 
 
 def unready(cycle: Cycle) -> Iterator[Refusal]:
     snapshot, trial = cycle.snapshot, cycle.trial
+    broken = {one.about: one.message for one in snapshot.problems if one.reason == NO_TREE}
     owners = snapshot.pods.gang[(trial.state == State.PENDING) & (snapshot.pods.gang != NONE)]
     for number in np.unique(owners).tolist():
         ref, root = snapshot.gangs.refs[number], int(snapshot.gangs.root[number])
-        if snapshot.gangs.queue[number] == NONE:
+        if ref in broken:
+            yield Refusal(gang=ref, gate=NO_TREE, message=broken[ref])
+        elif snapshot.gangs.queue[number] == NONE:
             name = snapshot.gangs.queue_names[number]
             yield Refusal(
                 gang=ref,

@@ -19,7 +19,7 @@ from quorate.api.podgroup import (
 )
 from quorate.plan import SetStatus
 from quorate.rules.conditions import find, is_true, transitioned
-from quorate.rules.membership import ACTIVE, MemberState, stray_text
+from quorate.rules.membership import ACTIVE, MemberState, state_of, stray_text
 from quorate.rules.preemptibility import Preemptibility, Resolved, of_podgroup, priority_of
 from quorate.rules.statuschange import status_change
 from quorate.rules.tree import ROOT, Tree, TreeError, build, core, satisfied
@@ -45,7 +45,7 @@ def status_of(
     try:
         tree = build(podgroup)
     except TreeError as error:
-        return _invalid(podgroup, error, stamp)
+        return _invalid(podgroup, pods, error, stamp)
     found = roll(tree, pods)
     active = found.by_leaf(ACTIVE)
     holds = satisfied(tree, active)
@@ -96,7 +96,10 @@ def _conditions(
     if refused:
         text = refused[-1].message
         yield _condition(podgroup, "Unschedulable", refused[-1].reason or "Unschedulable", text)
-    impossible = "; ".join(fault.message for fault in validate(podgroup.spec).warnings)
+    faults = validate(podgroup.spec)
+    if faults.errors:  # admission was bypassed, and the groups can be read all the same
+        yield _condition(podgroup, "Invalid", "InvalidSpec", "; ".join(map(str, faults.errors)))
+    impossible = "; ".join(fault.message for fault in faults.warnings)
     if impossible:
         yield _condition(podgroup, "MinimumImpossible", "MinimumImpossible", impossible)
     if found.strays:
@@ -123,12 +126,14 @@ def _scheduled(podgroup: PodGroup, *, started: bool) -> Condition:
     )
 
 
-def _invalid(podgroup: PodGroup, error: TreeError, now: str) -> PodGroupStatus:
+def _invalid(podgroup: PodGroup, pods: Sequence[Pod], error: TreeError, now: str) -> PodGroupStatus:
     invalid = _condition(podgroup, "Invalid", "InvalidTree", str(error))
+    waits = any(state_of(pod) is MemberState.PENDING for pod in pods)
     return PodGroupStatus(
         phase="Pending",
         reason=str(error),
         conditions=transitioned([invalid], podgroup.status.conditions, now),
+        scheduling_conditions=podgroup.status.scheduling_conditions if waits else None,
         observed_generation=podgroup.metadata.generation,
     )
 

@@ -12,7 +12,7 @@ from quorate.api.podspec import ResourceList
 from quorate.api.queue import QUEUE, Queue, QueueStatus
 from quorate.plan import SetStatus
 from quorate.rules.conditions import transitioned
-from quorate.rules.queues import MOST, absurd_amounts, lineage
+from quorate.rules.queues import MOST, absurd_amounts, lineage, unreadable_runtimes
 from quorate.rules.statuschange import status_change
 from quorate.status.amounts import read, shown, total
 
@@ -93,7 +93,7 @@ def _upward(by_name: Mapping[str, Queue], name: str) -> list[str]:
 
 def _invalid(by_name: Mapping[str, Queue], queue: Queue) -> Condition:
     parent = lineage(queue.metadata.name, by_name).fault
-    faults = [*([parent] if parent else []), *absurd_amounts(queue)]
+    faults = [*([parent] if parent else []), *absurd_amounts(queue), *unreadable_runtimes(queue)]
     if faults:
         return Condition(type="Invalid", status="True", reason="InvalidSpec", message="; ".join(faults))
     return Condition(type="Invalid", status="False", reason="Valid")

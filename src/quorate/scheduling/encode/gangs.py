@@ -21,7 +21,7 @@ from quorate.plan import Ref
 from quorate.rules import preemptibility as rules
 from quorate.rules import tree as trees
 from quorate.scheduling.encode.topologies import Topologies
-from quorate.scheduling.snapshot import NONE, UNKNOWN, Ints, Preemptibility, Problem, State
+from quorate.scheduling.snapshot import NO_TREE, NONE, UNKNOWN, Ints, Preemptibility, Problem, State
 
 PREEMPTIBILITIES = {
     rules.Preemptibility.PREEMPTIBLE: Preemptibility.PREEMPTIBLE,
@@ -142,7 +142,10 @@ def block_of(frame: Frame, members: Iterable[Member]) -> Block:
         else:
             strays.append(_stray(one, frame.podgroup, tree))
     active = {name: sum(one.state in ACTIVE for one in found) for name, found in leaves.items()}
-    protection = _protection(frame, members)
+    said = ((one.ref.name, one.preemptibility) for one in members)
+    resolved = rules.of_podgroup(frame.podgroup, said, frame.priority)
+    protection = PREEMPTIBILITIES[resolved.value]
+    doubts = (Problem(frame.ref, "InvalidPreemptibility", one) for one in resolved.warnings)
     core = trees.core(tree, active) if protection is Preemptibility.SEMI else {}
     pods, refs = _pod_rows(leaves, rows, core)
     return Block(
@@ -154,7 +157,7 @@ def block_of(frame: Frame, members: Iterable[Member]) -> Block:
         queue=frame.queue,
         whole=(frame.priority, protection, *frame.whole),
         composite=frame.composite,
-        problems=(*frame.problems, *strays),
+        problems=(*frame.problems, *strays, *doubts),
     )
 
 
@@ -172,7 +175,7 @@ def _tree(podgroup: PodGroup, about: Ref, problems: list[Problem]) -> trees.Tree
         return trees.build(podgroup)
     except trees.TreeError as error:
         message = f"{error}; no pod of this gang is scheduled until it is fixed"
-        problems.append(Problem(about, "InvalidGroups", message))
+        problems.append(Problem(about, NO_TREE, message))
         return trees.Tree({trees.ROOT: trees.Group(name=trees.ROOT, minimum_members=2**31)})
 
 
@@ -267,11 +270,6 @@ def label_levels(podgroup: PodGroup) -> set[str]:
     asked = [one for one in constraints if one is not None and one.topology == NODE_LABELS]
     named = {label for one in asked for label in (one.required_topology_level, one.preferred_topology_level)}
     return named - {""}
-
-
-def _protection(frame: Frame, members: Iterable[Member]) -> Preemptibility:
-    said = ((one.ref.name, one.preemptibility) for one in members)
-    return PREEMPTIBILITIES[rules.of_podgroup(frame.podgroup, said, frame.priority).value]
 
 
 def _is_held_back(podgroup: PodGroup) -> bool:

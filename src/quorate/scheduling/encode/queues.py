@@ -5,15 +5,14 @@ without any queue has one without limits, under the name that admission gives ga
 """
 
 from collections.abc import Iterable, Mapping
-from math import isfinite, nan
+from math import isfinite
 
 import numpy as np
 
-from quorate.api.duration import DurationError, seconds
 from quorate.api.queue import QUEUE, Queue, QueueResource, QueueResources
 from quorate.api.shipped import DEFAULT_QUEUE
 from quorate.plan import Ref
-from quorate.rules.queues import lineage
+from quorate.rules.queues import lineage, min_runtimes, unreadable_runtimes
 from quorate.scheduling.encode.gangs import epoch
 from quorate.scheduling.snapshot import NONE, UNLIMITED, Floats, Problem, Queues
 
@@ -28,8 +27,11 @@ def queues_of(objects: Iterable[Queue], usage: Mapping[str, Floats]) -> tuple[Qu
     problems: list[Problem] = []
     lineages = _lineages(known, problems)
     if not known:
-        return _arrays({DEFAULT: _DEFAULT}, {DEFAULT: [DEFAULT]}, usage, problems), ()
-    return _arrays(known, lineages, usage, problems), tuple(problems)
+        return _arrays({DEFAULT: _DEFAULT}, {DEFAULT: [DEFAULT]}, usage), ()
+    for name in sorted(lineages):
+        about = Ref(kind=QUEUE, name=name)
+        problems += [Problem(about, "InvalidDuration", fault) for fault in unreadable_runtimes(known[name])]
+    return _arrays(known, lineages, usage), tuple(problems)
 
 
 _FREE = QueueResource(quota=UNLIMITED, limit=UNLIMITED, over_quota_weight=1)
@@ -53,7 +55,6 @@ def _arrays(
     known: Mapping[str, Queue],
     lineages: Mapping[str, list[str]],
     usage: Mapping[str, Floats],
-    problems: list[Problem],
 ) -> Queues:
     names = tuple(sorted(lineages))
     rows = {name: row for row, name in enumerate(names)}
@@ -64,6 +65,7 @@ def _arrays(
     parents = {queue.spec.parent_queue for queue in queues}
     resources = [queue.spec.resources or QueueResources() for queue in queues]
     columns = [(one.cpu, one.memory, one.gpu) for one in resources]
+    runtimes = np.array([min_runtimes(queue) for queue in queues], dtype=np.float64).reshape(-1, 2)
     return Queues(
         names=names,
         display_names=tuple(
@@ -79,8 +81,8 @@ def _arrays(
         ),
         is_leaf=np.array([name not in parents for name in names], dtype=np.bool_),
         lineage=lineage,
-        preempt_min_runtime=_runtimes(queues, "preempt_min_runtime", problems),
-        reclaim_min_runtime=_runtimes(queues, "reclaim_min_runtime", problems),
+        preempt_min_runtime=runtimes[:, 0],
+        reclaim_min_runtime=runtimes[:, 1],
         usage=_table([usage.get(name, np.zeros(len(SCALES))).tolist() for name in names]),
     )
 
@@ -101,16 +103,3 @@ def _amounts(rows: list[list[float]]) -> np.ndarray[tuple[int, ...], np.dtype[np
         ],
         dtype=np.int64,
     ).reshape(-1, len(SCALES))
-
-
-def _runtimes(queues: list[Queue], field: str, problems: list[Problem]) -> Floats:
-    found = []
-    for queue in queues:
-        text = getattr(queue.spec, field)
-        try:
-            found.append(seconds(text) if text else nan)
-        except DurationError as error:
-            found.append(nan)
-            about = Ref(kind=QUEUE, name=queue.metadata.name)
-            problems.append(Problem(about, "InvalidDuration", f"spec.{field}: {error}"))
-    return np.array(found, dtype=np.float64)
