@@ -1,5 +1,7 @@
 """Whole cycles on small clusters: the shapes of gangs that the product promises to start."""
 
+import pytest
+
 from quorate.plan import Bind
 from quorate.scheduling.decide import decide, solve
 from tests.fakes.clusters import Cluster, Group
@@ -73,6 +75,25 @@ def test_a_queue_that_does_not_exist_is_named() -> None:
     cluster.gang("job", [Group("", min_member=1, members=1)], queue="unreal")
     (refusal,) = cluster.cycle().refusals
     assert (refusal.gate, refusal.numbers["queue"]) == ("QueueDoesNotExist", "unreal")
+
+
+@pytest.mark.parametrize(
+    ("queue", "told"),
+    [
+        ("unreal", "Queue 'unreal' does not exist: create it, or set spec.queue"),
+        ("org", "Queue 'org' has queues below it: set spec.queue"),
+        ("lost", "Queue 'lost' cannot be used: spec.parentQueue: queue lost needs parent queue gone"),
+    ],
+)
+def test_a_queue_that_takes_no_gang_says_why(queue: str, told: str) -> None:
+    cluster = Cluster()
+    cluster.queue("org")
+    cluster.queue("team", parent="org")
+    cluster.queue("lost", parent="gone")
+    cluster.node("n", 1)
+    cluster.gang("job", [Group("", min_member=1, members=1)], queue=queue)
+    (refusal,) = cluster.cycle().refusals
+    assert refusal.message.startswith(told)
 
 
 def test_too_few_members_are_waited_for() -> None:

@@ -7,7 +7,7 @@ import numpy as np
 from quorate.plan import Refusal
 from quorate.scheduling import gang
 from quorate.scheduling.cycle import Cycle
-from quorate.scheduling.snapshot import NO_TREE, NONE, State
+from quorate.scheduling.snapshot import NO_TREE, NONE, Snapshot, State
 from quorate.scheduling.trial import Trial
 
 
@@ -24,11 +24,22 @@ def unready(cycle: Cycle) -> Iterator[Refusal]:
             yield Refusal(
                 gang=ref,
                 gate="QueueDoesNotExist",
-                message=f"Queue '{name}' does not exist or is no leaf queue: set spec.queue to a leaf queue",
+                message=_no_queue(snapshot, name),
                 numbers={"queue": name},
             )
         elif not gang.is_satisfied(trial, root) and not gang.is_eligible(trial, root):
             yield _not_ready(trial, number, root)
+
+
+def _no_queue(snapshot: Snapshot, name: str) -> str:
+    """A queue is not there, has a broken way up, or has queues below it that gangs name instead."""
+    told = (one for one in snapshot.problems if (one.about.kind.kind, one.about.name) == ("Queue", name))
+    fault = next((one.message for one in told), "")
+    if name in snapshot.queues.names:
+        return f"Queue '{name}' has queues below it: set spec.queue to one of those that have none"
+    if fault:
+        return f"Queue '{name}' cannot be used: {fault}"
+    return f"Queue '{name}' does not exist: create it, or set spec.queue to a queue that has none below it"
 
 
 def _not_ready(trial: Trial, number: int, root: int) -> Refusal:
