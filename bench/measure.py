@@ -140,7 +140,7 @@ def measured(scenario: Scenario, repeat: int) -> Measured:
         ratio=min(cpus) / lowest if lowest else 0.0,
         nodes=cycle.trial.tally.nodes,
         forks=cycle.trial.tally.forks,
-        states=cycle.states,
+        states=cycle.trial.tally.states,
         peak_mib=peak,
         pace=beat,
         target=scenario.target,

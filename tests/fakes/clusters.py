@@ -135,6 +135,7 @@ class Cluster:
         weight: int = 1,
         priority: int = 100,
         min_runtime: int = 0,
+        cpu: QueueResource = FREE,
     ) -> None:
         self.queues[name] = Line(parent, quota, limit)
         gpu = QueueResource(quota=quota, limit=limit, over_quota_weight=weight)
@@ -142,7 +143,7 @@ class Cluster:
         spec = QueueSpec(
             parent_queue=parent,
             priority=priority,
-            resources=QueueResources(cpu=FREE, memory=FREE, gpu=gpu),
+            resources=QueueResources(cpu=cpu, memory=FREE, gpu=gpu),
             preempt_min_runtime=runtime,
             reclaim_min_runtime=runtime,
         )
@@ -177,18 +178,18 @@ class Cluster:
         self.show(POD_GROUP, self.podgroups[name])
         for group in groups:
             for index in range(group.members):
-                self._put(_pod(name, group, index))
+                self.change(_pod(name, group, index))
 
     def dress(self, gang: str, *, labels: Mapping[str, str] | None = None, **spec: Any) -> None:
         """Give every member of a gang further labels and other fields of its spec."""
         for pod in [one for one in self.pods.values() if one.metadata.label("gang") == gang]:
             metadata = replace(pod.metadata, labels={**(pod.metadata.labels or {}), **(labels or {})})
-            self._put(replace(pod, metadata=metadata, spec=replace(pod.spec, **spec)))
+            self.change(replace(pod, metadata=metadata, spec=replace(pod.spec, **spec)))
 
     def nominate(self, name: str, node: str) -> None:
         """A former cycle held a seat for a pod."""
         status = PodStatus(phase="Pending", nominated_node_name=node)
-        self._put(replace(self.pods[name], status=status))
+        self.change(replace(self.pods[name], status=status))
 
     def cycle(self) -> Plan:
         """One decision, applied."""
@@ -241,7 +242,8 @@ class Cluster:
         meta = ObjectMeta(name=f"p{priority}")
         self.show(PRIORITY_CLASS, PriorityClass(metadata=meta, value=priority))
 
-    def _put(self, pod: Pod) -> None:
+    def change(self, pod: Pod) -> None:
+        """A pod is there, or is now so."""
         self.show(POD, pod, was=self.pods.get(pod.metadata.name))
         self.pods[pod.metadata.name] = pod
 
@@ -249,7 +251,7 @@ class Cluster:
         match change:
             case Bind():
                 pod = self.pods[change.pod.name]
-                self._put(
+                self.change(
                     replace(
                         pod, spec=replace(pod.spec, node_name=change.node), status=PodStatus(phase="Running")
                     )
@@ -260,7 +262,7 @@ class Cluster:
             case SetStatus():
                 pod = self.pods[change.target.name]
                 node = change.status["nominatedNodeName"] or ""
-                self._put(replace(pod, status=PodStatus(phase="Pending", nominated_node_name=node)))
+                self.change(replace(pod, status=PodStatus(phase="Pending", nominated_node_name=node)))
             case Patch() if change.target.kind == POD_GROUP:
                 self._annotate(change.target.name, change.body["metadata"]["annotations"])
             case Patch():
@@ -275,12 +277,12 @@ class Cluster:
             self._anew(pod)
             return
         self.leaving[pod.metadata.name] = self.linger
-        self._put(replace(pod, metadata=replace(pod.metadata, deletion_timestamp=moment(self.now))))
+        self.change(replace(pod, metadata=replace(pod.metadata, deletion_timestamp=moment(self.now))))
 
     def _anew(self, pod: Pod) -> None:
         """The pod is gone and its controller makes the next one."""
         self.leaving.pop(pod.metadata.name, None)
-        self._put(
+        self.change(
             replace(
                 pod,
                 metadata=replace(pod.metadata, deletion_timestamp=None),

@@ -85,7 +85,6 @@ def _step(cycle: Cycle, number: int, failed: Failures) -> bool:
     found = Attempt()
     for now in (False,) if number in trial.waiting else (True, False):
         found = cycle.solver.attempt(trial, number, now=now)
-        cycle.states += found.states
         if found.draft is not None:
             commit(trial, number, found.draft, now=now)
             cycle.refused.pop(number, None)

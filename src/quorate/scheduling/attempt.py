@@ -30,7 +30,6 @@ class Attempt:
     stop: gates.Stop | None = None
     goal: Start | Add | None = None
     is_proven: bool = True
-    states: int = 0
     together: tuple[int, int] | None = None  # members of a composite that could start, and that must
 
 
@@ -57,10 +56,10 @@ class Solver:
                 continue
             stops = partial(self._gate_draft, trial, number) if has_choice else None
             found, stop = self._search(trial, goal, stops, now=now)
-            states = last.states + found.states
+            trial.tally.states += found.states
             if found.draft is not None:
-                return Attempt(found.draft, goal=goal, states=states)
-            last = Attempt(stop=stop, goal=goal, is_proven=found.is_proven, states=states)
+                return Attempt(found.draft, goal=goal)
+            last = Attempt(stop=stop, goal=goal, is_proven=found.is_proven)
         return last
 
     def _gate_least(self, trial: Trial, number: int, goal: Start | Add) -> gates.Stop | None:

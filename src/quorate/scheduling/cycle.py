@@ -30,7 +30,6 @@ class Cycle:
     trial: Trial
     refused: dict[int, Attempt] = field(default_factory=dict)  # by gang: the last try that failed
     causes: dict[int, Cause] = field(default_factory=dict)  # by pod to evict
-    states: int = 0  # of all searches
 
 
 def open_cycle(snapshot: Snapshot, policy: Policy) -> Cycle:

@@ -127,7 +127,7 @@ class Draw:
             pods = victims.next_unit(self.scout, gang)
             if not len(pods):
                 continue
-            if self._claims.only_extras(gang) and not victims.is_extra(self.scout, pods):
+            if self._claims.only_extras(gang) and not victims.is_extra(self.scout, gang, pods):
                 continue
             self.scout.evict(pods)
             for row in self._pool.lineage[queue]:

@@ -4,7 +4,10 @@
 """
 
 from collections.abc import Callable
+from dataclasses import replace
 from functools import cache, partial
+
+import numpy as np
 
 from quorate.scheduling import minruntime, reasons, reclaimable
 from quorate.scheduling.attempt import requested_by
@@ -14,7 +17,7 @@ from quorate.scheduling.pool import Draw, Pool
 from quorate.scheduling.room import Room, make_room, take
 from quorate.scheduling.snapshot import SHARED, Ints
 from quorate.scheduling.spare import joined
-from quorate.scheduling.takers import is_protected_step, request_of, serve
+from quorate.scheduling.takers import is_protected_step, least_of, serve
 from quorate.scheduling.trial import Trial, distinct
 
 REASON = "Reclaimed"
@@ -28,15 +31,8 @@ def reclaim(cycle: Cycle) -> None:
 
 def _reclaim_for(cycle: Cycle, pool: Callable[[], Pool], taker: int) -> bool:
     queue = int(cycle.snapshot.gangs.queue[taker])
-    requested = request_of(cycle, taker)
-    accounts = cycle.trial.accounts
-    protected = is_protected_step(cycle, taker)
-    if not reclaimable.may_start(accounts, cycle.shares, queue, requested, protected=protected):
-        return False
-
-    claims = _Claims(cycle, queue, requested)
-    room = make_room(cycle, taker, Draw(pool(), cycle.trial.fork(), claims))
-    if room is None or not _stays_fair(cycle, queue, requested, room):
+    room = _room(cycle, pool, taker, queue)
+    if room is None:
         return False
     gang = cycle.snapshot.gangs.refs[taker]
     name = f"{gang.namespace}/{gang.name}"
@@ -50,6 +46,25 @@ def _reclaim_for(cycle: Cycle, pool: Callable[[], Pool], taker: int) -> bool:
 
     take(cycle, taker, room, cause)
     return True
+
+
+def _room(cycle: Cycle, pool: Callable[[], Pool], taker: int, queue: int) -> Room | None:
+    """Room for a step within the fair share.
+
+    What a step with a choice asks for is known with its place: if it is more than was thought, there is less to claim.
+    """
+    within = replace(cycle, solver=replace(cycle.solver, shares=reclaimable.up_to_fair(cycle.shares, queue)))
+    protected, requested = is_protected_step(cycle, taker), least_of(cycle, taker)
+    while reclaimable.may_start(cycle.trial.accounts, cycle.shares, queue, requested, protected=protected):
+        draw = Draw(pool(), cycle.trial.fork(), _Claims(cycle, queue, requested))
+        room = make_room(within, taker, draw)
+        if room is None:
+            return None
+        gets = requested_by(cycle.trial, room.seats(cycle.trial)[0])
+        if (gets <= requested).all():
+            return room if _stays_fair(cycle, queue, gets, room) else None
+        requested = np.maximum(requested, gets)
+    return None
 
 
 class _Claims:
@@ -67,7 +82,12 @@ class _Claims:
         ours, theirs, _ = self._side(queue)
         allocated = scout.accounts.allocated
         held = [has + asks for has, asks in zip(allocated[ours].tolist(), self._requested, strict=True)]
-        return reclaimable.may_take(self._cycle.shares, ours, held, theirs, allocated[theirs].tolist())
+        left: list[int] = allocated[theirs].tolist()
+        shares = self._cycle.shares
+        if not reclaimable.may_take(shares, ours, held, theirs, left):
+            return False
+        is_short = reclaimable.is_short(shares, theirs, left, self._requested)
+        return not (is_short and reclaimable.is_within_quota(shares, ours, held))
 
     def on_gang(self, _victim: int) -> bool:
         return True

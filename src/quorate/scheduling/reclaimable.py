@@ -2,10 +2,11 @@
 
 A gang may reclaim while its queues stay within their fair share with it. A victim may be taken where its side
 of the tree holds more than it may keep, or where the taker is still within quota and the victim's side beyond
-its own.
+its own. A taker within quota takes nothing from who has less than its own of all that is asked for.
 """
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -17,14 +18,17 @@ Amounts = Sequence[float]
 
 
 def may_start(accounts: Accounts, shares: Shares, queue: int, requested: Ints, *, protected: bool) -> bool:
-    """Within the fair share of its own queue, and a protected gang within its quota."""
-    asked = requested > 0
-    held = accounts.allocated[queue] + requested
-    if np.any(held[asked] > shares.fair[queue][asked]):
+    """Within the fair share of its own queue in every resource, and a protected gang within its quota."""
+    if np.any(accounts.allocated[queue] + requested > shares.fair[queue]):
         return False
-    return not protected or not np.any(
-        (accounts.protected[queue] + requested)[asked] > shares.quota[queue][asked]
-    )
+    return not protected or not np.any(accounts.protected[queue] + requested > shares.quota[queue])
+
+
+def up_to_fair(shares: Shares, queue: int) -> Shares:
+    """The shares under which a queue may not grow beyond its fair share: what is found for a taker is bound by it."""
+    limit = shares.limit.copy()
+    limit[queue] = np.minimum(limit[queue], shares.fair[queue])
+    return replace(shares, limit=limit)
 
 
 def fork_of(lineage: Ints, taker: int, victim: int) -> tuple[int, int]:
@@ -43,9 +47,18 @@ def may_take(shares: Shares, taker: int, taker_held: Amounts, victim: int, victi
     """
     if any(held > kept for held, kept in zip(victim_held, shares.allocatable_rows[victim], strict=True)):
         return True
-    quota = shares.quota_rows
-    within_quota = all(held <= bound for held, bound in zip(taker_held, quota[taker], strict=True))
-    return within_quota and any(held > bound for held, bound in zip(victim_held, quota[victim], strict=True))
+    beyond = any(held > bound for held, bound in zip(victim_held, shares.quota_rows[victim], strict=True))
+    return beyond and is_within_quota(shares, taker, taker_held)
+
+
+def is_within_quota(shares: Shares, queue: int, held: Amounts) -> bool:
+    return all(has <= bound for has, bound in zip(held, shares.quota_rows[queue], strict=True))
+
+
+def is_short(shares: Shares, queue: int, held: Amounts, requested: Amounts) -> bool:
+    """Whether a queue holds less than its quota of everything that is asked for."""
+    owed = zip(requested, held, shares.quota_rows[queue], strict=True)
+    return all(has < bound for asks, has, bound in owed if asks)
 
 
 def stays_fair(  # noqa: PLR0913 - two queues with what each holds, and how strict to be

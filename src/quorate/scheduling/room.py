@@ -14,6 +14,7 @@ from typing import NamedTuple, Protocol
 import numpy as np
 
 from quorate.scheduling import gang, growth, spare
+from quorate.scheduling.agenda import Draft
 from quorate.scheduling.attempt import Attempt, commit, requested_by
 from quorate.scheduling.cycle import Cause, Cycle
 from quorate.scheduling.pool import Unit
@@ -32,6 +33,16 @@ class Room:
 
     units: tuple[Unit, ...]
     attempt: Attempt
+
+    @property
+    def draft(self) -> Draft:
+        """The place that was found."""
+        assert self.attempt.draft is not None, "room is found together with a draft"
+        return self.attempt.draft
+
+    def seats(self, trial: Trial) -> tuple[Ints, Ints]:
+        """The taker's pods and their nodes, pairwise."""
+        return growth.seats(trial, self.draft)
 
 
 class Draws(Protocol):
@@ -114,8 +125,7 @@ def exchange(trial: Trial, taker: int, room: Room) -> None:
     """The units go, the taker gets their room."""
     if room.units:
         trial.evict(joined(room.units))
-    assert room.attempt.draft is not None, "room is found together with a draft"
-    commit(trial, taker, room.attempt.draft, now=False)
+    commit(trial, taker, room.draft, now=False)
 
 
 def resettle(cycle: Cycle, trial: Trial, units: Sequence[Unit]) -> bool:
@@ -140,9 +150,7 @@ def without(trial: Trial, units: Sequence[Unit]) -> Trial:
 
 
 def _attempt(cycle: Cycle, trial: Trial, taker: int) -> Attempt:
-    found = cycle.solver.attempt(trial, taker, now=False)
-    cycle.states += found.states
-    return found
+    return cycle.solver.attempt(trial, taker, now=False)
 
 
 def _try(cycle: Cycle, taker: int, units: Sequence[Unit]) -> Attempt:
@@ -161,8 +169,7 @@ class _Drawn(NamedTuple):
 def _bounded(cycle: Cycle, taker: int, drawn: "_Drawn") -> Room | None:
     """The least room, unless it costs others too many times what the taker gets."""
     room = _least(cycle, taker, drawn)
-    assert room.attempt.draft is not None, "room is found together with a draft"
-    gets = requested_by(cycle.trial, growth.seats(cycle.trial, room.attempt.draft)[0])
+    gets = requested_by(cycle.trial, room.seats(cycle.trial)[0])
     costs = requested_by(cycle.trial, joined(room.units))
     asked = gets > 0
     is_dear = (costs[asked] > cycle.policy.evicted_per_requested * gets[asked]).any()

@@ -6,7 +6,6 @@ import numpy as np
 
 from quorate.scheduling import gang, growth
 from quorate.scheduling.allocate import new_turns, push, waiting_gangs
-from quorate.scheduling.attempt import requested_by
 from quorate.scheduling.composite import holder_of
 from quorate.scheduling.cycle import Cycle
 from quorate.scheduling.snapshot import NONE, SHARED, Ints, Preemptibility, Snapshot
@@ -43,13 +42,12 @@ def delay_ends(snapshot: Snapshot, number: int) -> float:
     return float(since + gangs.preemption_delay[number])
 
 
-def request_of(cycle: Cycle, number: int) -> Ints:
-    """What the gang's next step asks for of the shared resources: [3]."""
+def least_of(cycle: Cycle, number: int) -> Ints:
+    """What any next step of the gang asks for at least, of each shared resource by itself: [3]."""
     root = int(cycle.snapshot.gangs.root[number])
-    goal = next(growth.steps(cycle.trial, root), None)
-    if goal is None:
-        return np.zeros(len(SHARED), dtype=np.int64)
-    return requested_by(cycle.trial, growth.first_choice(cycle.trial, goal))
+    asked = [growth.least(cycle.trial, goal) for goal in growth.steps(cycle.trial, root)]
+    least: Ints = np.min(asked or np.zeros((1, len(SHARED)), dtype=np.int64), axis=0)
+    return least
 
 
 def is_protected_step(cycle: Cycle, number: int) -> bool:

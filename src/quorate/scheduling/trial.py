@@ -58,6 +58,7 @@ class Tally:
 
     nodes: int = 0  # how often the room on a node was counted
     forks: int = 0
+    states: int = 0  # of all searches
 
 
 class Trial:

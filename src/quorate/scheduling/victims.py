@@ -32,11 +32,9 @@ def next_unit(trial: Trial, gang: int) -> Ints:
     return held if not snapshot.pods.stays[held].any() else NOBODY
 
 
-def is_extra(trial: Trial, pods: Ints) -> bool:
-    """Whether no leaf falls below its minimum without these pods."""
-    groups = trial.snapshot.groups
-    taken = Counter(trial.snapshot.pods.leaf[pods].tolist())
-    return all(trial.active[leaf] - count >= groups.min_member[leaf] > 0 for leaf, count in taken.items())
+def is_extra(trial: Trial, gang: int, pods: Ints) -> bool:
+    """Whether the minimum of the gang holds without these of its pods."""
+    return Absence(trial, pods).leaves_whole(gang)
 
 
 def _has_spare(trial: Trial, root: int) -> bool:
@@ -111,6 +109,10 @@ class Absence:
             zip(pods.gang[gone].tolist(), pods.leaf[gone].tolist(), strict=True)
         ).items():
             self._add(self._lost.setdefault(gang, {}), leaf, -count)
+
+    def leaves_whole(self, gang: int) -> bool:
+        """Whether the minimum of a gang holds all the same."""
+        return is_satisfied(self._trial, int(self._trial.snapshot.gangs.root[gang]), self._lost[gang])
 
     def may_stay(self, pods: Ints) -> bool:
         """Whether these of one gang could stay, the others gone."""
