@@ -128,7 +128,7 @@ class Refusal(Value, frozen=True):
 
     `gate` is the closed name of what said no, `group` the path in the tree (`""` = the root), `domain` the
     topology domain it was tried in, `numbers` what proves it (requested, free, limit, …, in display units).
-    `message` is the text for people, made from the same numbers.
+    `message` is the text for people, made from the same numbers; `explanation` shows what came nearest.
     """
 
     gang: Ref
@@ -138,6 +138,7 @@ class Refusal(Value, frozen=True):
     domain: str = ""
     resource: str = ""
     numbers: dict[str, Any] = {}
+    explanation: str = ""
 
 
 class Plan(Value, frozen=True):

@@ -38,6 +38,8 @@ TABLE: tuple[tuple[str, str, str, str, str], ...] = (
     ("kai", "topology_common", ANY, "kai_units_topology", "topologies"),
     ("kai", "topology_job_filtering", ANY, "kai_units_domains", "topologies"),
     ("kai", "topology_node_scoring", ANY, "kai_units_topology", "topologies"),
+    ("kai", "job_errors", ANY, "kai_units_texts", "texts of refusals"),
+    ("kai", "pod_errors", ANY, "kai_units_texts", "texts of refusals"),
     ("kai", ANY, ANY, "kai_units_fair", "queues and fairness"),
     ("lws", "lws_validation", ANY, "lws_admission", "LeaderWorkerSet admission"),
     ("lws", "lws_defaulting", ANY, "lws_admission", "LeaderWorkerSet admission"),

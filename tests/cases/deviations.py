@@ -112,6 +112,13 @@ def _refuses_both_minimums(m: Mismatch) -> bool:
     return left == [*also, *others]
 
 
+def _shows_thousandths(m: Mismatch) -> bool:
+    """The texts differ only in amounts that are a thousand times ours."""
+    return all(
+        re.sub(r"\b(\d+)000\b", r"\1", str(expected)) == str(got) for expected, got in m.differences.values()
+    )
+
+
 def _leaves_no_room_for_pods(m: Mismatch) -> bool:
     return m.expected == "" and " its last pod would be named " in str(m.got)
 
@@ -182,6 +189,13 @@ ADMISSION_RULES: dict[str, tuple[Rule, ...]] = {
             "impossible drawing",
             "domains of one name, or with other room than what is below them, are no cluster to place a gang in",
             _contradicts_itself,
+        ),
+    ),
+    "job_errors": (
+        Rule(
+            "units",
+            "amounts of any resource are shown as they are written in a pod, not in thousandths",
+            _shows_thousandths,
         ),
     ),
     "minimal_job": (

@@ -5,8 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from quorate.api.quantity import milli
-from quorate.scheduling import gates, minruntime, order, reasons, reclaimable
+from quorate.scheduling import gates, minruntime, order, reclaimable
 from quorate.scheduling.accounts import Accounts
 from quorate.scheduling.division import Siblings, deserved, divide_over_quota
 from quorate.scheduling.fairness import Shares
@@ -28,8 +27,7 @@ def run(case: Case, file: Json) -> Outcome:
         "reclaimee_queue": _may_take,
         "lqueue": _queue_order,
         "expected_job_order": _turns,
-        "fit_errors": _findings,
-        "args": _shortage,
+        "fields": _pushed,
     }
     if "pod_sets" in case.get("job", {}):
         return _job_gate(case)
@@ -136,87 +134,35 @@ def _queue_order(case: Case) -> Outcome:
 
 
 def _turns(case: Case) -> Outcome:
-    names = sorted(case["queues"])
-    parents = [
-        names.index(case["queues"][name]["parent_queue"])
-        if case["queues"][name].get("parent_queue")
-        else NONE
-        for name in names
-    ]
+    jobs = [*case.get("jobs", {}).values(), *(case.get("push_jobs") or ())]
+    return _drawn(case["queues"], jobs, case["expected_job_order"])
+
+
+def _pushed(case: Case) -> Outcome:
+    """A gang that is added to those that wait, or drawn and added again."""
+    waiting = [*case["fields"]["inserted_job"].values()]
+    if "job" in case.get("args", {}):
+        waiting.append(case["args"]["job"])
+    return _drawn(
+        case["fields"]["queues"], waiting, [job["name"] for job in case["expected"]["expected_jobs_list"]]
+    )
+
+
+def _drawn(queues: Json, jobs: list[Json], want: list[str]) -> Outcome:
+    """Queues whose parent is not among them are top queues."""
+    names = sorted(queues)
+    above = [queues[name].get("parent_queue") for name in names]
+    parents = [names.index(name) if name in names else NONE for name in above]
     shares, accounts = _books([{} for _ in names], parents=parents)
     turns = order.Turns(order.Ranking(shares, np.zeros(len(names)), np.zeros(len(names))), accounts)
-    jobs = sorted(case["jobs"].values(), key=lambda job: str(job["name"]))
+    jobs = sorted(jobs, key=lambda job: str(job["name"]))
     for at, job in enumerate(jobs):
         key = (-job["priority"], order.Standing.BELOW, 0.0, at)
         turns.push(names.index(job["queue"]), order.Waiting(key, at, (0, 0, 0)))
     drawn = []
     while (waiting := turns.pop()) is not None:
         drawn.append(jobs[waiting.gang]["name"])
-    want = case["expected_job_order"]
     return passed() if drawn == want else failed(f"{drawn}, expected {want}")
-
-
-def _findings(case: Case) -> Outcome:
-    findings = [
-        reasons.Finding(row["subgroup"], row["detailed_0"], row.get("node_group", ""))
-        for row in case["fit_errors"]
-    ]
-    text = reasons.unable(findings)
-    return passed() if text == case["want"] else failed(f"{text!r}, expected {case['want']!r}")
-
-
-_SHORT = {"cpu": "cpu", "memory": "memory", "gpus": "nvidia.com/gpu", "pods": "pods", "milli_cpu": "cpu"}
-
-
-def _shortage(case: Case) -> Outcome:
-    args, want = case["args"], case.get("want")
-    if not isinstance(want, dict) or "resource_requested" not in args:
-        return unsupported("a record of a text, nothing is decided")
-    if any("mig" in key for key in args["resource_requested"]):
-        return unsupported("mig")
-    want = want.get("job_fit_error_base", want)
-    got: list[str] = []
-    details: list[str] = []
-    on_node = "node_name" in args
-    have = _resources(args["capacity_resource"] if on_node else args["available_resource"])
-    used = _resources(args.get("used_resource", {}))
-    suffix = f". {args['suffix']}" if args.get("suffix") else ""
-    for resource, requested in _resources(args["resource_requested"]).items():
-        free = have.get(resource, 0) - used.get(resource, 0)
-        if requested <= free:
-            continue
-        if on_node:
-            got.append(reasons.node_lacks(resource) + suffix)
-            text = reasons.node_lacks_in_detail(
-                resource, requested=requested, used=used.get(resource, 0), capacity=have.get(resource, 0)
-            )
-            details.append(text + suffix)
-        else:
-            got.append(reasons.domain_lacks(resource))
-            details.append(
-                reasons.domain_lacks_in_detail(
-                    args["domain_id"], resource, requested=requested, available=free
-                )
-            )
-    expected = (
-        want.get("reasons", want.get("messages")),
-        want.get("detailed_reasons", want.get("detailed_messages")),
-    )
-    return passed() if (got, details) == expected else failed(f"{(got, details)}, expected {expected}")
-
-
-def _resources(amounts: Json) -> dict[str, int]:
-    """Amounts of a case in the units of the snapshot."""
-    found = {}
-    for name, value in amounts.items():
-        if name == "milli_cpu":
-            found["cpu"] = int(value)
-        elif name == "memory":
-            found["memory"] = milli(str(value)) // 1000
-        else:
-            found[_SHORT[name]] = milli(str(value))
-    found.pop("pods", None)
-    return {name: found[name] for name in ("cpu", "memory", "nvidia.com/gpu") if name in found}
 
 
 def _min_runtime(case: Case, file: Json) -> Outcome:

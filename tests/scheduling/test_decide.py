@@ -168,7 +168,8 @@ def test_a_gang_that_no_rack_takes_is_told_which_came_nearest() -> None:
     assert (refusal.domain, refusal.numbers["found"], refusal.numbers["required"]) == ("z/b", 3, 4)
     assert refusal.message == (
         "topology places, requirement rack couldn't be satisfied for job <ns/job>: "
-        "node-group z/b can allocate only 3 of 4 required pods"
+        "node-group z/b can allocate only 3 of 4 required pods "
+        "(2 node-group(s) didn't have enough resources: GPUs)"
     )
 
 

@@ -63,6 +63,7 @@ def reason_of(refusal: Refusal) -> Json:
         "domain": refusal.domain,
         "resource": refusal.resource,
         "details": refusal.numbers,
+        "explanation": refusal.explanation,
     }
     return {name: value for name, value in fields.items() if value}
 

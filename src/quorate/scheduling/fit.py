@@ -4,7 +4,8 @@
 `neighbours`.
 """
 
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Iterable, Iterator
 from functools import reduce
 
 import numpy as np
@@ -14,17 +15,24 @@ from quorate.scheduling.snapshot import Bools, Ints, Nodes, Snapshot
 
 HARD_EFFECTS = ("NoSchedule", "NoExecute")
 SOFT_EFFECTS = ("PreferNoSchedule",)
+TAINTED = "node(s) had untolerated taint(s)"
 
 
 def static_mask(snapshot: Snapshot, shape: int) -> Bools:
     """Ready nodes whose taints are tolerated and whose labels match selector, affinity and volumes."""
+    if snapshot.shapes[shape].blocked_by:
+        return np.zeros(len(snapshot.nodes.names), dtype=np.bool_)
+    return reduce(np.logical_and, (passes for _, passes in tests(snapshot, shape)))
+
+
+def tests(snapshot: Snapshot, shape: int) -> Iterator[tuple[str, Bools]]:
+    """What is said of the nodes that fail a test, and the nodes that pass it."""
     request, nodes = snapshot.shapes[shape], snapshot.nodes
-    if request.blocked_by:
-        return np.zeros(len(nodes.names), dtype=np.bool_)
-    mask = nodes.schedulable & tolerated(nodes, request.tolerations) & is_selected(nodes, request)
+    yield "node(s) were not ready", nodes.schedulable
+    yield TAINTED, tolerated(nodes, request.tolerations)
+    yield "node(s) didn't match Pod's node affinity/selector", is_selected(nodes, request)
     for terms in request.volume_terms:
-        mask &= matches_any(nodes, terms)
-    return mask
+        yield "node(s) had volume node affinity conflict", matches_any(nodes, terms)
 
 
 def is_selected(nodes: Nodes, request: Request) -> Bools:
@@ -49,6 +57,21 @@ def untolerated(nodes: Nodes, tolerations: tuple[Toleration, ...], effects: tupl
         for taints in nodes.taint_sets
     ]
     return np.array(counts, dtype=np.int64)[nodes.taints]
+
+
+def taints_on(nodes: Nodes, tolerations: tuple[Toleration, ...], chosen: Bools) -> list[Taint]:
+    """The hard taints of the chosen nodes that are not tolerated, each once, those of most nodes first."""
+    sets = np.bincount(nodes.taints[chosen], minlength=len(nodes.taint_sets)).tolist()
+    counts = Counter[Taint]()
+    for taints, count in zip(nodes.taint_sets, sets, strict=True):
+        for taint in taints:
+            if (
+                count
+                and taint.effect in HARD_EFFECTS
+                and not any(_tolerates(one, taint) for one in tolerations)
+            ):
+                counts[taint] += count
+    return [taint for taint, _ in counts.most_common()]
 
 
 def matches_any(nodes: Nodes, terms: Iterable[Term]) -> Bools:

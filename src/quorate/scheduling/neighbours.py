@@ -4,8 +4,9 @@ Occupants are the pods of a trial that hold a node, and what a draft put down si
 concerns is never looked at here: `concerns` says so once per snapshot.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from functools import reduce
 
 import numpy as np
 
@@ -58,18 +59,26 @@ def occupants(
 
 def allowed(snapshot: Snapshot, shape: int, there: Occupants) -> Bools:
     """Nodes for one more pod of the shape."""
+    return reduce(np.logical_and, (passes for _, passes in tests(snapshot, shape, there)))
+
+
+def tests(snapshot: Snapshot, shape: int, there: Occupants) -> Iterator[tuple[str, Bools]]:
+    """What is said of the nodes that fail a test, and the nodes that pass it."""
     request, size = snapshot.shapes[shape], len(snapshot.nodes.names)
-    mask = ~_kept_off(snapshot, shape, there)
+    yield "node(s) didn't match pod anti-affinity rules", ~_kept_off(snapshot, shape, there)
     for term in request.near:
         if not term.weight:
-            mask &= _near(snapshot, shape, term, there)
+            yield "node(s) didn't match pod affinity rules", _near(snapshot, shape, term, there)
     for spread in request.spreads:
         if spread.is_hard:
-            mask &= _even(snapshot, shape, spread, there)
+            yield (
+                "node(s) didn't match pod topology spread constraints",
+                _even(snapshot, shape, spread, there),
+            )
     if request.ports:
         clashing = [row for row, one in enumerate(snapshot.shapes) if clash(one, request)]
-        mask &= there.on_nodes(clashing, size) == 0
-    return mask
+        taken = there.on_nodes(clashing, size) > 0
+        yield "node(s) didn't have free ports for the requested pod ports", ~taken
 
 
 def _kept_off(snapshot: Snapshot, shape: int, there: Occupants) -> Bools:

@@ -3,6 +3,7 @@
 Amounts are shown in the units people use: CPU cores, GB of memory, GPUs; other resources by their own name.
 """
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 from math import inf
@@ -13,6 +14,7 @@ from quorate.scheduling.snapshot import CPU, GPU, MEMORY, RESOURCES, SHARED
 
 FOREVER = 2.5e11  # beyond the years that a date can be written for
 NOT_ENOUGH = "Not enough resources for the workload"
+UNABLE = "Unable to schedule podgroup"
 
 _LABELS = {RESOURCES[CPU]: "CPU cores", RESOURCES[MEMORY]: "memory", RESOURCES[GPU]: "GPUs", "pods": "pods"}
 _STOPS = {CPU: ("CPU cores", "CPU cores"), MEMORY: ("memory", "GB"), GPU: ("GPUs", "GPUs")}
@@ -79,7 +81,7 @@ def domain_lacks(resource: str) -> str:
 
 
 def domain_lacks_in_detail(domain: str, resource: str, *, requested: float, available: float) -> str:
-    noun = "resource" if resource == RESOURCES[GPU] else "resources"
+    noun = "resources" if resource in {RESOURCES[CPU], RESOURCES[MEMORY]} else "resource"
     return (
         f"{domain} didn't have enough {noun}: {label(resource)}, "
         f"requested: {shown(resource, requested)}, available: {shown(resource, available)}"
@@ -92,6 +94,10 @@ def nodes_lack(counts: Iterable[tuple[str, int]]) -> str:
     return "no nodes with enough resources were found: " + ", ".join(
         f"{count} {cause}" for cause, count in ranked
     )
+
+
+def taint(key: str, value: str) -> str:
+    return f"{{{key}: {value}}}" if value else f"{{{key}}}"
 
 
 def pod_refused(pod: str, cause: str) -> str:
@@ -113,8 +119,16 @@ def group_short(found: int, group: str, required: int, cause: str) -> str:
     )
 
 
+def not_together(pods: int) -> str:
+    return f"Each of {pods} pods finds resources, but there is no place for all of them together"
+
+
 def domain_holds(domain: str, found: int, required: int) -> str:
     return f"node-group {domain} can allocate only {found} of {required} required pods"
+
+
+def no_domain(labels: Sequence[str]) -> str:
+    return f"no node carries the labels of all its levels ({', '.join(labels)})"
 
 
 def level_missed(topology: str, level: str, gang: str, group: str) -> str:
@@ -127,7 +141,7 @@ def topology_unknown(topology: str) -> str:
 
 
 class Finding(NamedTuple):
-    """One thing that was tried for a group, in a domain of the topology or anywhere."""
+    """Where a group came near: a domain of the topology or a node, and what it lacks."""
 
     group: str
     detail: str
@@ -136,15 +150,26 @@ class Finding(NamedTuple):
 
 def unable(findings: Iterable[Finding]) -> str:
     """All that was tried, one line each in alphabetical order."""
-    lines = sorted(_line(finding) for finding in findings)
+    lines = sorted(line(finding) for finding in findings)
     if not lines:
-        return "Unable to schedule podgroup"
-    return "\n".join(["\nUnable to schedule podgroup.", *(f"{line}." for line in lines)])
+        return UNABLE
+    return "\n".join([f"\n{head(len(lines))}.", *(f"{one}." for one in lines)])
 
 
-def _line(finding: Finding) -> str:
+def head(findings: int) -> str:
+    """What is said above so many findings."""
+    return NOT_ENOUGH if findings == 1 else UNABLE
+
+
+def summed(messages: Iterable[str]) -> list[str]:
+    """Each message once, in alphabetical order, with how many say it if several do."""
+    return sorted(f"{count} {text}" if count > 1 else text for text, count in Counter(messages).items())
+
+
+def line(finding: Finding) -> str:
     domain = f"<{finding.domain}>: " if finding.domain else ""
-    return f"{domain}subgroup {finding.group}: {finding.detail}"
+    group = f"subgroup {finding.group}: " if finding.group else ""
+    return f"{domain}{group}{finding.detail}"
 
 
 def preempted(pod: str, gang: str) -> str:

@@ -4,17 +4,16 @@
 """
 
 from collections import Counter
-
-import numpy as np
+from typing import NamedTuple
 
 from quorate.plan import Refusal
-from quorate.scheduling import composite, reasons, topology
+from quorate.scheduling import composite, growth, reasons, topology
 from quorate.scheduling.agenda import Add, Start
 from quorate.scheduling.attempt import Attempt
 from quorate.scheduling.cycle import Cycle
-from quorate.scheduling.filling import fill
+from quorate.scheduling.left import Left
 from quorate.scheduling.missed import missed
-from quorate.scheduling.snapshot import ABSENT, PODS, SHARED, UNKNOWN, Ints
+from quorate.scheduling.snapshot import ABSENT, SHARED, UNKNOWN
 from quorate.scheduling.trial import Trial
 
 SHORT = "NotEnoughResources"
@@ -62,29 +61,57 @@ def _shortage(cycle: Cycle, number: int, attempt: Attempt, goal: Start | Add) ->
     snapshot, trial = cycle.snapshot, cycle.trial
     ref = snapshot.gangs.refs[number]
     group = goal.leaf if isinstance(goal, Add) else goal.group
-    free = trial.free(now=True).copy()
-    leaf, found, needed, shape = _short_leaf(trial, goal, free)
+    short = _short_leaf(trial, goal)
+    leaf, found, needed = short.group, short.found, short.needed
     name = snapshot.groups.names[leaf]
-    cause = _cause(trial, shape, free)
     if UNKNOWN in (snapshot.groups.required[group], snapshot.groups.required[leaf]):
         return Refusal(gang=ref, gate=UNKNOWN_LEVEL, group=name, message=_unknown(cycle, number))
-    near = missed(trial, number, goal, leaf)
+    suspects = [leaf] if short.needed else [leaf, *_leaves(trial, goal)]
+    near = next((one for row in suspects if (one := missed(trial, number, goal, row))), None)
     domain = ""
     if near is not None:
-        name, message, domain = snapshot.groups.names[near.group], near.message, near.domain
-        found, needed = near.found, near.required
-    elif name:
-        message = reasons.group_short(found, name, needed, cause)
+        name, domain, lack = snapshot.groups.names[near.group], near.domain, near.lack
+        found, needed, message = near.found, near.required, near.lack.text
     else:
-        message = reasons.gang_short(found, needed, cause)
+        lack = short.left.lack(short.shape, name)
+        message = _message(trial, goal, short, lack.text)
     return Refusal(
         gang=ref,
         gate=SHORT,
         group=name,
         domain=domain,
+        resource=lack.resource,
         message=message if attempt.is_proven else message + BOUND_MET,
-        numbers={"found": found, "required": needed, "is_proven": attempt.is_proven},
+        numbers={"found": found, "required": needed, "is_proven": attempt.is_proven, **lack.numbers},
+        explanation=reasons.unable(lack.findings) if lack.findings else "",
     )
+
+
+class Short(NamedTuple):
+    """A group of the step, the shape of it that found no room beside what did, and what that left."""
+
+    group: int
+    found: int
+    needed: int
+    shape: int
+    left: Left
+
+
+def _message(trial: Trial, goal: Start | Add, short: Short, cause: str) -> str:
+    """A pod that is no part of a minimum of several is spoken of by itself, and so is one that nothing can help."""
+    snapshot = trial.snapshot
+    blocked_by = snapshot.shapes[short.shape].blocked_by
+    pods = growth.first_choice(trial, goal)
+    if isinstance(goal, Add) or len(pods) == 1 or blocked_by:
+        waiting = trial.pending(short.group)
+        pod = waiting[snapshot.pods.shape[waiting] == short.shape][0]
+        ref = snapshot.pods.refs[pod]
+        return reasons.pod_refused(f"{ref.namespace}/{ref.name}", cause)
+    if not short.needed:
+        return reasons.not_together(len(pods))
+    if name := snapshot.groups.names[short.group]:
+        return reasons.group_short(short.found, name, short.needed, cause)
+    return reasons.gang_short(short.found, short.needed, cause)
 
 
 def _unknown(cycle: Cycle, number: int) -> str:
@@ -94,74 +121,40 @@ def _unknown(cycle: Cycle, number: int) -> str:
     return next(told, "The topology level that the gang requires is not known")
 
 
-def _short_leaf(trial: Trial, goal: Start | Add, free: Ints) -> tuple[int, int, int, int]:
-    """The first group of the step that does not find room beside those before it: found, needed, shape.
-
-    What found room is taken out of `free`.
-    """
-    snapshot = trial.snapshot
-    leaves = [goal.leaf] if isinstance(goal, Add) else _leaves(trial, goal.group)
-    for leaf in leaves:
+def _short_leaf(trial: Trial, goal: Start | Add) -> Short:
+    """The first group of the step that does not find room beside those before it."""
+    snapshot, left = trial.snapshot, Left(trial)
+    for leaf in _leaves(trial, goal):
         waiting = trial.pending(leaf)
         needed = goal.count if isinstance(goal, Add) else int(snapshot.groups.min_member[leaf])
         missing = needed if isinstance(goal, Add) else needed - int(trial.active[leaf])
         found = 0
         for shape, count in Counter(snapshot.pods.shape[waiting[:missing]].tolist()).items():
-            placed = _place(trial, free, shape, count, topology.place_of(trial, leaf))
+            placed = left.place(shape, count, topology.place_of(trial, leaf))
             found += placed
             if placed < count:
-                return leaf, found, needed, shape
-    return _short_above(trial, leaves[0] if isinstance(goal, Add) else goal.group, free)
+                return Short(leaf, found, needed, shape, left)
+    return _short_above(trial, goal.leaf if isinstance(goal, Add) else goal.group)
 
 
-def _short_above(trial: Trial, group: int, free: Ints) -> tuple[int, int, int, int]:
+def _short_above(trial: Trial, group: int) -> Short:
     """The first group, from the top, whose own minimum of members does not find room; else the group itself."""
     groups, shapes = trial.snapshot.groups, trial.snapshot.pods.shape
-    free[:] = trial.free(now=True)
     for row in range(group, int(groups.end[group])):
-        needed, found = int(groups.min_member[row]), 0
+        needed, found, left = int(groups.min_member[row]), 0, Left(trial)
         waiting = trial.pending(row)[: max(needed - int(trial.active[row]), 0)]
         for shape, count in Counter(shapes[waiting].tolist()).items():
-            placed = _place(trial, free.copy(), shape, count, topology.place_of(trial, row))
+            placed = left.place(shape, count, topology.place_of(trial, row))
             found += placed
             if placed < count:
-                return row, found, needed, shape
+                return Short(row, found, needed, shape, left)
     # Nobody is missing here: pods of the gang found no place together although each finds one.
     root = int(trial.snapshot.gangs.root[groups.gang[group]])
-    return group, 0, 0, int(shapes[groups.first_pod[root]])
+    return Short(group, 0, 0, int(shapes[groups.first_pod[root]]), Left(trial))
 
 
-def _leaves(trial: Trial, group: int) -> list[int]:
+def _leaves(trial: Trial, goal: Start | Add) -> list[int]:
+    if isinstance(goal, Add):
+        return [goal.leaf]
     groups = trial.snapshot.groups
-    return [row for row in range(group, int(groups.end[group])) if groups.is_leaf(row)]
-
-
-def _place(trial: Trial, free: Ints, shape: int, count: int, place: topology.Place) -> int:
-    """Take as many of the pods as fit out of `free`; how many did."""
-    counts = np.where(topology.mask_of(trial.snapshot, place), trial.counts(shape, free), 0)
-    many = min(count, int(np.minimum(counts, count).sum()))
-    seats = fill(counts, trial.column(shape, now=True).scores, many) if many else None
-    if seats is not None:
-        nodes, taken = seats
-        free[:, nodes] -= np.outer(trial.snapshot.requests[shape], taken)
-    return many
-
-
-def _cause(trial: Trial, shape: int, free: Ints) -> str:
-    """What keeps pods of the shape from every node, or how many nodes refuse one more for which reason."""
-    snapshot = trial.snapshot
-    if snapshot.shapes[shape].blocked_by:
-        return snapshot.shapes[shape].blocked_by
-    mask = trial.mask(shape)
-    counts: list[tuple[str, int]] = []
-    if not mask.all():
-        counts.append(
-            ("node(s) didn't match the pod's node selector, affinity or tolerations", int((~mask).sum()))
-        )
-    request = snapshot.requests[shape]
-    for row in np.flatnonzero(request):
-        lacking = int((mask & (free[row] < request[row])).sum())
-        if lacking:
-            resource = "pods" if row == PODS else snapshot.resources[row]
-            counts.append((reasons.node_lacks(resource), lacking))
-    return reasons.nodes_lack(counts) if counts else "no place for all of them together"
+    return [row for row in range(goal.group, int(groups.end[goal.group])) if groups.is_leaf(row)]
