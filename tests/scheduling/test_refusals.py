@@ -63,7 +63,7 @@ def test_the_resource_that_is_short_is_told_in_numbers_and_by_the_nearest_nodes(
     cluster.gang("job", [Group("", min_sub_group=1), Group("w", min_member=2, members=2, gpus=4)])
     found = refusal(cluster)
     assert (found.group, found.resource) == ("w", "nvidia.com/gpu")
-    assert found.numbers == {"found": 1, "required": 2, "is_proven": True, "requested": 4, "free": 3}
+    assert found.numbers == {"found": 1, "required": 2, "isProven": True, "requested": 4, "free": 3}
     lacks = "subgroup w: Node didn't have enough resources: GPUs, requested: 4"
     assert found.explanation == (
         "\nUnable to schedule podgroup."
@@ -156,7 +156,7 @@ def test_the_nearest_domains_tell_what_all_their_nodes_lack() -> None:
     cluster.gang("job", [Group("", min_member=7, members=7, required="zone")])
     found = refusal(cluster)
     assert (found.domain, found.resource) == ("b", "nvidia.com/gpu")
-    assert found.numbers == {"found": 6, "required": 7, "is_proven": True, "requested": 7, "free": 6}
+    assert found.numbers == {"found": 6, "required": 7, "isProven": True, "requested": 7, "free": 6}
     assert found.explanation == (
         "\nUnable to schedule podgroup."
         "\n<a>: a didn't have enough resource: GPUs, requested: 7, available: 4."

@@ -82,7 +82,7 @@ def _shortage(cycle: Cycle, number: int, attempt: Attempt, goal: Start | Add) ->
         domain=domain,
         resource=lack.resource,
         message=message if attempt.is_proven else message + BOUND_MET,
-        numbers={"found": found, "required": needed, "is_proven": attempt.is_proven, **lack.numbers},
+        numbers={"found": found, "required": needed, "isProven": attempt.is_proven, **lack.numbers},
         explanation=reasons.unable(lack.findings) if lack.findings else "",
     )
 
