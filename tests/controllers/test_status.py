@@ -5,11 +5,13 @@ import time
 from collections.abc import Awaitable, Callable
 
 import msgspec
+import pytest
 
 from quorate.api import timestamps
 from quorate.api.core import POD, PRIORITY_CLASS, Pod, PriorityClass
 from quorate.api.podgroup import POD_GROUP, PodGroup
 from quorate.api.queue import QUEUE, Queue
+from quorate.controllers import status
 from quorate.controllers.granted import Granted
 from quorate.controllers.status import Status, Subject
 from quorate.kube.caches import Caches
@@ -76,6 +78,17 @@ def test_pods_are_told_after_a_moment_and_those_of_other_schedulers_never() -> N
         assert [one.target.name for one in told] == ["ours"]
         assert told[0].status["conditions"][0]["message"] == "no room"
 
+    on_stage(check)
+
+
+def test_pods_of_a_gang_that_never_comes_are_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    async def check(stage: Stage) -> None:
+        meta = {"name": "p", "namespace": "team", "annotations": {"pod-group-name": "typo"}}
+        stage.pods.put(msgspec.convert({"metadata": meta, "spec": {"schedulerName": "quorate"}}, Pod))
+        (told,) = await stage.written(Subject(POD_GROUP, "team", "typo"))
+        assert "PodGroup team/typo does not exist" in told.status["conditions"][0]["message"]
+
+    monkeypatch.setattr(status, "MISSING_SECONDS", 0.01)
     on_stage(check)
 
 

@@ -5,6 +5,7 @@ import pytest
 from quorate.api.meta import ObjectMeta
 from quorate.api.podgroup import POD_GROUP, PodGroup, PodGroupSpec, SubGroup
 from quorate.api.queue import QUEUE, Queue, QueueResource, QueueResources, QueueSpec
+from quorate.scheduling.decide import decide
 from tests.fakes.clusters import Cluster, Group
 
 ONE = [Group("", min_member=1, members=1)]
@@ -80,6 +81,19 @@ def test_gangs_that_ask_for_unknown_places_are_each_told_which() -> None:
         cluster.gang(level, [Group("", min_member=1, members=1, required=level)], queue="good")
     for refusal in cluster.cycle().refusals:
         assert f"level {refusal.gang.name} is not in topology" in refusal.message
+
+
+def test_a_gang_that_runs_on_in_a_queue_that_is_gone_is_told() -> None:
+    cluster = with_a_good_gang()
+    cluster.queue("doomed")
+    cluster.gang("left", ONE, queue="doomed")
+    cluster.settle()
+    cluster.encoder.update(QUEUE, cluster.objects[QUEUE, "doomed"], None)
+    snapshot = cluster.encoder.snapshot(cluster.now)
+    (problem,) = snapshot.problems
+    assert (problem.about.name, problem.reason) == ("left", "QueueDoesNotExist")
+    assert problem.message.startswith("spec.queue: doomed is no queue that takes gangs")
+    assert decide(snapshot).changes == ()
 
 
 def test_a_preemptibility_that_bypassed_admission_is_told() -> None:

@@ -4,7 +4,7 @@ from quorate.api.core import Pod
 from quorate.api.meta import Condition, ObjectMeta
 from quorate.api.podgroup import PodGroup, PodGroupSpec, PodGroupStatus, SchedulingCondition, SubGroup
 from quorate.api.podspec import PodSpec, SchedulingGate
-from quorate.status.podmarks import Mark, marks
+from quorate.status.podmarks import Mark, lost, marks
 
 NOW = 1_000_000.0
 FULL = SchedulingCondition(reason="OverCapacity", message="no node has room")
@@ -51,6 +51,13 @@ def test_a_pod_of_no_group_is_told_which_there_are() -> None:
     tree = gang(sub_groups=[SubGroup(name="a", min_member=1)])
     (mark,) = marks(tree, [pod()], NOW)
     assert told(mark).message == "label kai.scheduler/subgroup-name is missing: set it to one of a"
+
+
+def test_who_names_a_gang_that_is_not_there_is_told() -> None:
+    waiting = pod()
+    waiting.metadata.namespace, waiting.metadata.annotations = "team", {"pod-group-name": "gone"}
+    (mark,) = lost([waiting, pod("bound", node="n")], NOW)
+    assert told(mark).message.startswith("PodGroup team/gone does not exist: create it, or name another")
 
 
 def test_a_gang_that_is_no_tree_tells_its_pods() -> None:

@@ -27,12 +27,14 @@ from quorate.plan import Plan, SetStatus
 from quorate.status import composite
 from quorate.status.phase import stale_at
 from quorate.status.podgroup import change
-from quorate.status.podmarks import marks
+from quorate.status.podmarks import lost, marks
 from quorate.status.queue import changes
 
 GANG_SECONDS = 0.1
 QUEUES_SECONDS = 0.5
 COMPOSITE_SECONDS = 0.2
+# a PodGroup that pods name and that is not there by then will not come by itself
+MISSING_SECONDS = 10.0
 # a refusal that is over by then is no news for pods; what they were told is reworded at most so often
 PATIENCE_SECONDS = 2.0
 REWORD_SECONDS = 30.0
@@ -91,7 +93,7 @@ class Status:
             return self._composite(key)
         podgroup = self._groups[key.kind].get(key.namespace, key.name)
         if podgroup is None:
-            return Step()
+            return Step(self._lost(key))
         classes = {found.metadata.name: found for found in self._classes}
         pods = self._by_gang[f"{key.namespace}/{key.name}"]
         now = time.time()
@@ -132,9 +134,23 @@ class Status:
         after = gang_of(new) if new else []
         for gang in before if before == after else [*before, *after]:
             namespace, _, name = gang.partition("/")
-            for kind, groups in self._groups.items():
-                if groups.get(namespace, name) is not None:  # one that comes later says so itself
-                    self.keys.add_after(Subject(kind, namespace, name), GANG_SECONDS)
+            there = self._kinds_of(namespace, name)
+            for kind in there:
+                self.keys.add_after(Subject(kind, namespace, name), GANG_SECONDS)
+            if not there and new is not None and not new.spec.node_name:
+                self.keys.add_after(Subject(POD_GROUP, namespace, name), MISSING_SECONDS)
+
+    def _kinds_of(self, namespace: str, name: str) -> list[Kind]:
+        """The API groups in which there is a PodGroup of that name."""
+        return [kind for kind, groups in self._groups.items() if groups.get(namespace, name) is not None]
+
+    def _lost(self, key: Subject) -> Plan:
+        """What pods are told that wait for a PodGroup which is not there."""
+        if self._kinds_of(key.namespace, key.name):
+            return Plan()
+        pods = self._by_gang[f"{key.namespace}/{key.name}"]
+        ours = [pod for pod in pods if pod.spec.scheduler_name == self._scheduler]
+        return Plan(changes=tuple(mark.change for mark in lost(ours, time.time())))
 
     def _composite_changed(self, old: CompositePodGroup | None, new: CompositePodGroup | None) -> None:
         for one in (old, new):
@@ -164,6 +180,7 @@ class Status:
             self.keys.add_after(key, GANG_SECONDS)
         else:
             self._reworded.pop(key, None)
+            self.keys.add_after(key, MISSING_SECONDS)
 
 
 def refused_at(podgroup: PodGroup) -> float:

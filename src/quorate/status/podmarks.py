@@ -3,13 +3,14 @@
 Autoscalers look for this condition, and people find it with `kubectl describe pod`. The binding makes it true.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 import msgspec
 
 from quorate.api import timestamps
 from quorate.api.core import POD, Pod
+from quorate.api.labels import POD_GROUP_NAME
 from quorate.api.meta import Condition
 from quorate.api.podgroup import PodGroup
 from quorate.plan import Ref, SetStatus
@@ -36,13 +37,24 @@ def marks(podgroup: PodGroup, pods: Sequence[Pod], now: float) -> Iterator[Mark]
     except TreeError as error:
         tree, broken = Tree({}), str(error)
     refused = broken or next((one.message for one in podgroup.status.scheduling_conditions or ()), "")
-    for pod in pods:
-        if state_of(pod) is not MemberState.PENDING or pod.is_gated:
-            continue
+    for pod in filter(waits, pods):
         is_stray = not broken and leaf_of(tree, pod) is None
         text = stray_text(tree, pod) if is_stray else refused
         if text:
             yield from _mark(pod, text, now)
+
+
+def lost(pods: Iterable[Pod], now: float) -> Iterator[Mark]:
+    """For the pods that wait and name a PodGroup which is not there."""
+    for pod in filter(waits, pods):
+        name = f"{pod.metadata.namespace}/{pod.metadata.annotation(POD_GROUP_NAME)}"
+        cure = f"create it, or name another in the annotation {POD_GROUP_NAME}"
+        yield from _mark(pod, f"PodGroup {name} does not exist: {cure}", now)
+
+
+def waits(pod: Pod) -> bool:
+    """Whether the pod may be given a node and has none."""
+    return state_of(pod) is MemberState.PENDING and not pod.is_gated
 
 
 def _mark(pod: Pod, text: str, now: float) -> Iterator[Mark]:

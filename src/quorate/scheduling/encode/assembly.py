@@ -1,7 +1,7 @@
 """Makes a `Snapshot` of what the encoder keeps: indices moved, slots to rows."""
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import chain
 
@@ -52,6 +52,7 @@ def assemble(parts: Parts, *, now: float, revision: str) -> Snapshot:
     levels, topologies = parts.levels.freeze(nodes, parts.nodes.version)
     named = {one for one in set(parts.gangs.composites) if one is not None}
     composites = {key: row for row, key in enumerate(sorted({*parts.composites, *named}))}
+    gangs = _gangs(parts, composites)
     return Snapshot(
         now=now,
         revision=revision,
@@ -64,7 +65,7 @@ def assemble(parts: Parts, *, now: float, revision: str) -> Snapshot:
         label_sets=tuple(parts.shapes.label_sets),
         pods=_pods(parts, rows),
         groups=_groups(parts.gangs),
-        gangs=_gangs(parts, composites),
+        gangs=gangs,
         composites=_composites(parts, composites),
         queues=parts.queues,
         unbound=parts.unbound,
@@ -73,8 +74,19 @@ def assemble(parts: Parts, *, now: float, revision: str) -> Snapshot:
             *parts.problems,
             *parts.nodes.problems.values(),
             *chain.from_iterable(found for _, found in sorted(parts.gangs.problems.items())),
+            *_unqueued(parts.gangs, gangs),
         ),
     )
+
+
+def _unqueued(joined: Joined, gangs: Gangs) -> Iterator[Problem]:
+    """Gangs that run in a queue which takes none; those that wait are refused instead."""
+    for number in np.flatnonzero((gangs.queue == NONE) & (joined.active > 0)).tolist():
+        text = (
+            f"spec.queue: {gangs.queue_names[number]} is no queue that takes gangs: what runs goes on, counts "
+            "against no quota and gives way to nobody; create the queue, or name another"
+        )
+        yield Problem(gangs.refs[number], "QueueDoesNotExist", text)
 
 
 def _requests(shapes: list[Request], nodes: NodeTable) -> Ints:

@@ -12,7 +12,7 @@ from typing import NamedTuple, TypeVar
 import numpy as np
 
 from quorate.plan import Ref
-from quorate.scheduling.encode.gangs import GROUP_COLUMNS, POD_COLUMNS, WHOLE_COLUMNS, Block
+from quorate.scheduling.encode.gangs import GROUP_COLUMNS, LIVE, POD_COLUMNS, WHOLE_COLUMNS, Block
 from quorate.scheduling.encode.pods import Key
 from quorate.scheduling.snapshot import Floats, Ints, Problem
 
@@ -44,6 +44,12 @@ class Joined:
     first_group: Ints = field(default_factory=lambda: np.zeros(1, dtype=np.int64))  # [gangs + 1]
     first_pod: Ints = field(default_factory=lambda: np.zeros(1, dtype=np.int64))  # [gangs + 1]
     problems: Mapping[Key, tuple[Problem, ...]] = field(default_factory=dict)
+
+    @property
+    def active(self) -> Ints:
+        """How many active members each gang has."""
+        found: Ints = self.groups[LIVE, self.first_group[:-1]]
+        return found
 
     def replaced(self, changed: Mapping[Key, Block | None]) -> "Joined":
         """With new blocks in place of those of the same keys; None takes one out."""
