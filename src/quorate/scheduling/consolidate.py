@@ -1,7 +1,7 @@
 """Consolidate: move preemptible gangs together so that a waiting one fits, without anybody losing their seats.
 
 Nobody is moved unless everybody who is moved has a new place beside the taker. The node that lacks the least for one
-more pod of the taker is cleared first, of equals the last; on it the youngest gang moves first.
+more pod of the taker is cleared first, of equals the last; on it the youngest gang moves first that has where to go.
 """
 
 from collections.abc import Iterator
@@ -12,7 +12,7 @@ from quorate.scheduling import reasons, victims
 from quorate.scheduling.cycle import Cycle
 from quorate.scheduling.pool import Unit, holders
 from quorate.scheduling.room import Room, exchange, make_room, resettle, take
-from quorate.scheduling.snapshot import GPU, NONE, Bools, Floats, Ints, Preemptibility, State
+from quorate.scheduling.snapshot import GPU, NONE, Floats, Ints, Preemptibility, State
 from quorate.scheduling.takers import serve
 from quorate.scheduling.trial import Trial
 
@@ -80,17 +80,26 @@ class _Clearing:
 
     def __iter__(self) -> Iterator[Unit]:
         for _ in range(self._limit):
-            unit = _next(self.scout, self._movable, self._shape, self._shunned)
+            unit = _next(self.scout, self._candidates(), self._shape, self._shunned)
             if unit is None:
                 return
             self.scout.evict(unit.pods)
             yield unit
 
+    def _candidates(self) -> Ints:
+        """Pods that may be moved and find room on another node."""
+        scout, pods = self.scout, self.scout.snapshot.pods
+        here = np.flatnonzero((scout.state == State.ACTIVE) & self._movable[pods.gang] & (scout.node != NONE))
+        elsewhere = np.zeros(len(here), dtype=np.bool_)
+        for shape in np.unique(pods.shape[here]).tolist():
+            counts, mine = scout.column(shape, now=False).counts, pods.shape[here] == shape
+            elsewhere[mine] = counts.sum() > counts[scout.node[here[mine]]]
+        return here[elsewhere]
 
-def _next(scout: Trial, movable: Bools, shape: int, shunned: set[int]) -> Unit | None:
-    """A unit of the youngest movable gang on the cheapest node that can be cleared."""
+
+def _next(scout: Trial, here: Ints, shape: int, shunned: set[int]) -> Unit | None:
+    """A unit of the youngest gang of these pods, on the cheapest node that can be cleared."""
     pods = scout.snapshot.pods
-    here = np.flatnonzero((scout.state == State.ACTIVE) & movable[pods.gang] & (scout.node != NONE))
     lacks = _lacks(scout, shape)
     lacks[list(shunned)] = np.inf
     nodes = scout.node[here]
