@@ -30,6 +30,7 @@ LIMITS = {
     "D6 impossible on 100 nodes": Limits(200, 0, 2),
     "D6 impossible on 1 000 nodes": Limits(2000, 0, 2),
     "D6 impossible in any rack, 1 000 nodes": Limits(3000, 0, 1),
+    "D6 4 000 gangs of 2 to 40 pods on 1 000 nodes, most of them wait": Limits(2_150_465, 933, 3470, 6.8),
     "D7 one gang of 10 whole nodes, a GPU free on each of 500": Limits(6354, 79, 665),
     "D9 1 000 queues in 3 levels, 5 000 pods on 500 nodes": Limits(5000, 0, 12_002, 5.0),
 }

@@ -5,6 +5,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from random import Random
 
 from bench.checker import Expected
 from bench.clusters import RACK, ZONE, Job, add_job, add_queue, cluster
@@ -96,6 +97,14 @@ def services(nodes: int, number: int) -> Encoder:
     encoder = cluster(nodes, per_rack=20)
     for at in range(number):
         add_service(encoder, f"s{at:05d}", rack=RACK)
+    return encoder
+
+
+def crowded(nodes: int, gangs: int) -> Encoder:
+    """Far more gangs of all sizes than there is room for."""
+    encoder, chance = cluster(nodes), Random(1)  # noqa: S311 - the same each time
+    for number in range(gangs):
+        add_job(encoder, Job(f"g{number:06d}", chance.randint(2, 40), chance.choice((1, 2, 4, 8))))
     return encoder
 
 
@@ -234,6 +243,13 @@ SCENARIOS: tuple[Scenario, ...] = (
         only(0, refused=1),
         EVERYTHING,
         is_quick=False,
+    ),
+    Scenario(
+        "D6 4 000 gangs of 2 to 40 pods on 1 000 nodes, most of them wait",
+        lambda: crowded(1000, 4000),
+        None,
+        only(None, refused=None, evicted=None),
+        EVERYTHING,
     ),
     Scenario(
         "D7 one gang of 10 whole nodes, a GPU free on each of 500",

@@ -198,7 +198,12 @@ class Trial:
     def _withdraw(self, pods: Ints) -> None:
         kept: list[Placement] = []
         self.gave_back = True
+        gang_of = self.snapshot.pods.gang
+        gangs = set(gang_of[pods].tolist())
         for placement in self.placements:
+            if gang_of[placement.pods[0]] not in gangs:
+                kept.append(placement)
+                continue
             mine = np.isin(placement.pods, pods)
             if not mine.any():
                 kept.append(placement)
