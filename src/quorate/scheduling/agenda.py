@@ -16,7 +16,7 @@ from quorate.scheduling.topology import ANYWHERE, Place
 class Start:
     """Bring a group to its minimum, in a domain of its own choice inside a place.
 
-    `above` are groups over it that hold nobody yet: they choose their domains first, outermost first.
+    `above` are groups over it whose next member is not bound to one domain: they choose first, outermost first.
     """
 
     group: int

@@ -39,7 +39,7 @@ def _units(trial: Trial, root: int) -> list[Start | Add]:
         group, path = reached.pop()
         if groups.is_leaf(group):
             if len(trial.pending(group)):
-                goal = Add(group, 1, topology.place_of(trial, group), above=_homeless(trial, group))
+                goal = Add(group, 1, topology.place_of(trial, group), above=_choosing(trial, group))
                 found.append((path, group, goal))
             continue
         for child in groups.children(group):
@@ -47,7 +47,7 @@ def _units(trial: Trial, root: int) -> list[Start | Add]:
             if gang.is_satisfied(trial, child):
                 reached.append((child, below))
             elif gang.is_eligible(trial, child):
-                start = Start(child, topology.place_of(trial, group), _homeless(trial, group))
+                start = Start(child, topology.place_of(trial, group), _choosing(trial, group))
                 found.append((below, child, start))
     return [goal for _, _, goal in sorted(found, key=lambda one: one[:2])]
 
@@ -65,13 +65,13 @@ def _grown(trial: Trial, group: int) -> Grown:
     return (1, have / minimum) if minimum else (2, 0.0)
 
 
-def _homeless(trial: Trial, group: int) -> tuple[int, ...]:
-    """The group and those above it that have a topology constraint but no member yet, outermost first."""
-    groups, found, row = trial.snapshot.groups, [], group
+def _choosing(trial: Trial, group: int) -> tuple[int, ...]:
+    """The group and those above it whose next member is not bound to one domain, outermost first."""
+    found, row = list[int](), group
     while row != NONE:
-        if not trial.active[row] and (groups.required[row] != NONE or groups.preferred[row] != NONE):
+        if topology.has_choice(trial.snapshot, row, is_empty=not trial.active[row]):
             found.append(row)
-        row = int(groups.parent[row])
+        row = int(trial.snapshot.groups.parent[row])
     return tuple(reversed(found))
 
 
@@ -145,10 +145,11 @@ def _is_mixed(trial: Trial, leaf: int) -> bool:
 
 
 def _kind(trial: Trial, unit: Start | Add) -> object:
-    """Units of one kind fit or fail together."""
+    """Units of one kind fit or fail together: what is only preferred is given up before they fail."""
+    bound = tuple(trial.snapshot.groups.required[list(unit.above)].tolist())
     if isinstance(unit, Add):
-        return "add", int(trial.snapshot.pods.shape[trial.pending(unit.leaf)[0]]), unit.place
-    return gang.signature(trial, unit.group), unit.place
+        return "add", int(trial.snapshot.pods.shape[trial.pending(unit.leaf)[0]]), unit.place, bound
+    return gang.signature(trial, unit.group), unit.place, bound
 
 
 def seats(trial: Trial, draft: Draft) -> tuple[Ints, Ints]:

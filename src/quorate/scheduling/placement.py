@@ -137,14 +137,15 @@ class Search:
         """Let the first group above choose its domain."""
         first, *others = goal.above
         for level in topology.tried_levels(self.trial.snapshot, first):
-            domains = [()] if level == NONE else ((level, one) for one in self._every(level, goal.place))
-            for chosen in domains:
-                place = (*goal.place, chosen) if chosen else goal.place
+            for place in [goal.place] if level == NONE else self._places(first, level, goal.place):
                 settled = replace(draft, places={**draft.places, first: place})
                 yield (replace(goal, place=place, above=tuple(others)), rest), settled
 
-    def _every(self, level: int, place: Place) -> Iterator[int]:
-        return topology.candidates(self.trial, level, place, [])
+    def _places(self, group: int, level: int, place: Place) -> Iterator[Place]:
+        """Where the members of a group are, else everywhere."""
+        at_home = topology.home(self.trial, group, level).tolist()
+        for domain in at_home or topology.candidates(self.trial, level, place, []):
+            yield (*place, (level, domain))
 
     def _start(self, goal: Start, rest: Agenda, draft: Draft) -> Iterator[State]:
         if goal.above:
@@ -309,12 +310,11 @@ class Search:
 
     def _spot(self, group: int, draft: Draft) -> tuple[Place, tuple[int, ...]]:
         """Where a group below settled ones belongs, and which groups on the way have yet to choose."""
-        groups, above, row = self.trial.snapshot.groups, list[int](), group
+        above, row = list[int](), group
         while row != NONE and row not in draft.places:
-            is_bound = groups.required[row] != NONE or groups.preferred[row] != NONE
-            if is_bound and not self._active(row, draft):
+            if topology.has_choice(self.trial.snapshot, row, is_empty=not self._active(row, draft)):
                 above.insert(0, row)
-            row = int(groups.parent[row])
+            row = int(self.trial.snapshot.groups.parent[row])
         place = topology.place_of(self.trial, group) if row == NONE else draft.places[row]
         return place, tuple(above)
 

@@ -53,6 +53,12 @@ def tried_levels(snapshot: Snapshot, group: int) -> list[int]:
     return levels_between(snapshot, int(groups.required[group]), int(groups.preferred[group]))
 
 
+def has_choice(snapshot: Snapshot, group: int, *, is_empty: bool) -> bool:
+    """Whether a constraint leaves the next member more than one domain: the first of a group, or by preference."""
+    groups = snapshot.groups
+    return groups.preferred[group] != NONE or (is_empty and groups.required[group] != NONE)
+
+
 def levels_between(snapshot: Snapshot, required: int, preferred: int) -> list[int]:
     """The levels of `tried_levels` for a pair of rows."""
     if required == UNKNOWN:
