@@ -65,7 +65,10 @@ def _tree(case: Json) -> Outcome:
 
 
 def _upstream_text(text: str) -> str:
-    words = text.split()
+    """The first problem, in the words of upstream."""
+    words = text.partition(";")[0].split()
+    if "duplicate" in words:
+        return f"subgroup <{words[-1]}> already exists"
     if "parent" in words:
         at = words.index("parent")
         return f"parent subgroup <{words[at + 1]}> of <{words[at + 3]}> not found"
@@ -125,7 +128,7 @@ def _allocate(case: Json) -> Outcome:
 
 
 def _missing(case: Json) -> Outcome:
-    pods = [{"status": status} for status in case["task_statuses"]]
+    pods = [{"status": status} for status in case["task_statuses"] or ()]
     tree, active, live = _built({"podsets": [{"name": "a", "min": case["min_available"], "pods": pods}]})
     unit = rules.next_unit(tree, active, live)
     return _compared(case, sum(unit.members.values()) if unit else 0, case["want"], "tasks_to_allocate")
@@ -135,7 +138,7 @@ def _allocatable(case: Json) -> Outcome:
     """In a trial, members that were evicted are looked for a place again."""
     states = [
         "Pending" if status == "Releasing" and not case["is_real_allocation"] else status
-        for status in case["task_statuses"]
+        for status in case["task_statuses"] or ()
     ]
     pods = [{"status": status} for status in states]
     _, active, live = _built({"podsets": [{"name": "a", "min": 1, "pods": pods}]})
@@ -164,12 +167,14 @@ def _queue(case: Json) -> Outcome:
     return _compared(case, got, (case["want_len"], case.get("want_first_task_name")), "tasks_to_allocate")
 
 
-def _count_pending(case: Json) -> Outcome:
+def _count(case: Json) -> Outcome:
+    """Live members, or those of them that wait."""
     tasks = [
         one for leaf in (case["job"].get("pod_sets") or {}).values() for one in leaf.get("pods", {}).values()
     ]
     _, active, live = _built({"podsets": [{"name": "a", "min": 1, "pods": tasks}]})
-    return _compared(case, live["a"] - active["a"], case["expected"], "podgroup_info")
+    waits = case["function"].endswith("GetNumPendingTasks")
+    return _compared(case, live["a"] - waits * active["a"], case["expected"], "podgroup_info")
 
 
 def _noted(case: Json) -> Outcome:
@@ -192,13 +197,13 @@ def _moment(wanted: object) -> object:
 
 def _leaf(case: Json) -> Outcome:
     # The table of elastic leaves says nowhere that its leaves have a minimum of two.
-    minimum = case.get("min_available", 2)
-    tree, active, live = _built({"podsets": [{"name": "a", "min": minimum, "pods": case["pods"]}]})
+    minimum, pods = case.get("min_available", 2), case.get("pods") or []
+    tree, active, live = _built({"podsets": [{"name": "a", "min": minimum, "pods": pods}]})
     holds = rules.satisfied(tree, active)[ROOT]
     got = {
         "TestIsGangSatisfied": holds,
         "TestIsReadyForScheduling": holds or rules.next_unit(tree, active, live) is not None,
-        "TestIsElastic": len(case["pods"]) > minimum,
+        "TestIsElastic": len(pods) > minimum,
         "TestGetNumActiveAllocatedTasks": sum(active.values()),
     }
     return _compared(case, got[case["function"]], case["expected"], "podset")
@@ -293,7 +298,8 @@ TABLES: dict[str, Callable[[Json], Outcome]] = {
     "TestSubGroupOrderFn": _order,
     "Test_getTasksFromQueue": _queued,
     "Test_getTasksPriorityQueue": _queue,
-    "TestPodGroupInfo_GetNumPendingTasks": _count_pending,
+    "TestPodGroupInfo_GetNumAliveTasks": _count,
+    "TestPodGroupInfo_GetNumPendingTasks": _count,
     "TestSetPodGroupLastEvictionTimestamp": _noted,
     "TestPreemptionDelayEnd": _delay,
 }

@@ -35,12 +35,15 @@ def _is_part(case: Json) -> Outcome:
 
 
 def _lowest_common(case: Json) -> Outcome:
-    """The deepest level at which all nodes of the topology share a domain."""
+    """The deepest level at which all nodes of the topology share a domain, down to the preferred one."""
     metas = [one["node"]["object_meta"] for one in case["nodes"].values()]
     nodes = [node_of(meta["name"], labels=meta.get("labels", {})) for meta in metas]
     snapshot = world(nodes, case.get("levels", LEVELS)).encoder.snapshot(NOW)
     inside = np.flatnonzero(snapshot.levels[-1].of_node != NONE)
-    shared = [level for level in snapshot.levels if len(np.unique(level.of_node[inside])) == 1]
+    labels = [level.label for level in snapshot.levels]
+    preferred = case["topology_constraint"].get("preferred_level") or labels[-1]
+    tried = snapshot.levels[: labels.index(preferred) + 1]
+    shared = [level for level in tried if len(np.unique(level.of_node[inside])) == 1]
     found = (ROOT, ROOT)
     if shared:
         last = shared[-1]
@@ -69,6 +72,8 @@ def _subset(case: Json) -> Outcome:
     plan = decide(_pictured(case).encoder.snapshot(NOW))
     bound = {change.node for change in plan.changes if isinstance(change, Bind)}
     wanted = case.get("expected_nodes_first_subset")
+    if not (wanted or case.get("expected_error") or case.get("expected_job_fit_error")):
+        wanted = case["nodes"]
     if not wanted:
         told = case.get("expected_job_fit_error", "").partition(" couldn't")[0]
         texts = [*(one.message for one in plan.refusals)]
@@ -78,10 +83,15 @@ def _subset(case: Json) -> Outcome:
 
 
 def _allocatable(case: Json) -> Outcome:
+    """How many of the pods each domain could take, now or once others have left."""
+    if case["job"].get("required_gp_us_per_task", 0) % 1:
+        return unsupported("gpu_fraction")
     snapshot = _pictured(case).encoder.snapshot(NOW)
     trial = new_trial(snapshot, Policy())
-    waiting = trial.pending(0)
-    counts = trial.column(int(snapshot.pods.shape[waiting[0]]), now=True).counts.clip(max=len(waiting))
+    job = next(at for at, gang in enumerate(snapshot.gangs.refs) if gang.name == case["job"]["name"])
+    waiting = trial.pending(int(snapshot.gangs.root[job]))
+    column = trial.column(int(snapshot.pods.shape[waiting[0]]), now=False)
+    counts = column.counts.clip(max=len(waiting))
     got: dict[str, int] = {}
     for level in snapshot.levels:
         rooms = np.bincount(level.of_node, weights=counts, minlength=len(level.domains)).astype(int)
@@ -100,6 +110,44 @@ def _domains_of_level(case: Json) -> Outcome:
     last = sorted(domain.rpartition("/")[2] for domain in level.domains)
     want = (case["expected_count"], sorted(case.get("expected_i_ds") or last))
     return _compared((len(last), last), want)
+
+
+def _scored(case: Json) -> Outcome:
+    """Of the preferred domains that cannot take a gang alone, the one with more room is filled first.
+
+    Every node of the domain at place n has n free GPUs, as the drawn order asks for; gangs that overflow the
+    best domains by one pod show which comes next.
+    """
+    level, scores = case["preferred_level"], case["expected_scores"]
+    drawn = [one for one in _domains(case["domain"]) if one["level"] == level]
+    rooms = {one["id"]: (at + 1) * len(one["nodes"]) for at, one in enumerate(drawn)}
+    best = sorted(drawn, key=lambda one: -scores[next(iter(one["nodes"]))])
+    for taken in range(min(2, len(best)), len(best) + 1):
+        count = sum(rooms[one["id"]] for one in best[: taken - 1]) + 1
+        got = {node.partition("/")[0] for node in _bound(drawn, level, count)}
+        want = {one["id"] for one in best[:taken]}
+        if got != want:
+            return failed(f"{count} pods go to {sorted(got)}, expected {sorted(want)}")
+    return passed()
+
+
+def _bound(drawn: list[Json], level: str, count: int) -> list[str]:
+    """Where a gang goes that prefers one domain of the level; a node is named after its domain."""
+    nodes = [
+        node_of(f"{one['id']}/{name}", labels={level: one["id"]}, gpus=at + 1)
+        for at, one in enumerate(drawn)
+        for name in one["nodes"]
+    ]
+    constraint = {"topology": "t", "preferred": level}
+    job = job_of([{"state": "Pending"}] * count, each={"gpus": 1}, constraint=constraint)
+    plan = decide(world(nodes, [level], jobs=[job]).encoder.snapshot(NOW))
+    return [change.node for change in plan.changes if isinstance(change, Bind)]
+
+
+def _domains(root: Json) -> Iterator[Json]:
+    yield root
+    for child in root.get("children") or ():
+        yield from _domains(child)
 
 
 def _sorted_tree(case: Json) -> Outcome:
@@ -152,16 +200,19 @@ def _pictured(case: Json) -> World:
         labels = one.get("labels") or dict(zip(levels, path, strict=False))
         offer = {
             "gpus": one["gp_us"],
-            "cpu_cores": one["cpu_millis"] / 1000,
+            "cpu_cores": one.get("cpu_millis", 0) / 1000,
             "max_pods": one["max_task_num"],
         }
         nodes.append(node_of(name, labels=labels, **offer))
-    job = case["job"]
+    jobs = [*case.get("allocated_pod_groups", ()), case["job"]]
+    return world(nodes, levels, name=stated["name"], jobs=[_pictured_job(job) for job in jobs])
+
+
+def _pictured_job(job: Json) -> Json:
     each = {"cpu_cores": job.get("required_cp_us_per_task", 0) / 1000}
     tasks = [{**task, "gpus": task.get("required_gp_us", 0)} for task in job["tasks"]]
     constraint = constraint_of((job.get("root_sub_group_set") or {}).get("constraint") or {})
-    made = job_of(tasks, each=each, constraint=constraint)
-    return world(nodes, levels, name=stated["name"], jobs=[made])
+    return job_of(tasks, each=each, constraint=constraint, name=job["name"])
 
 
 def constraint_of(stated: Json) -> Json:
@@ -172,13 +223,19 @@ def constraint_of(stated: Json) -> Json:
     }
 
 
-def job_of(tasks: list[Json], *, each: Json | None = None, constraint: Json | None = None) -> Json:
+def job_of(
+    tasks: list[Json],
+    *,
+    each: Json | None = None,
+    constraint: Json | None = None,
+    name: str = "test-job",
+) -> Json:
     named = [
-        {**task, "name": f"task-{at}", "node": task.get("node_name", "")} for at, task in enumerate(tasks)
+        {**task, "name": f"{name}-{at}", "node": task.get("node_name", "")} for at, task in enumerate(tasks)
     ]
     tree: Json = {"name": "", "pod_sets": [{"name": "default", "min_available": len(tasks)}]}
     return {
-        "name": "test-job",
+        "name": name,
         "queue": "",
         "priority": 50,
         "preemptible": True,
@@ -218,5 +275,6 @@ TABLES: dict[str, Callable[[Json], Outcome]] = {
     "TestTopologyPlugin_subsetNodesFn": _subset,
     "TestTopologyPlugin_calcTreeAllocatable": _allocatable,
     "TestGetLevelDomains": _domains_of_level,
+    "TestCalculateNodeScores": _scored,
     "TestSortTree": _sorted_tree,
 }

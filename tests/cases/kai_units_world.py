@@ -19,6 +19,7 @@ Json = dict[str, Any]
 UNLIMITED = {"quota": -1, "limit": -1, "over_quota_weight": 1}
 ALLOCATED = {"Allocated", "Pipelined", "Binding", "Bound", "Running"}
 DEVICE = 1000  # milli-units of one GPU
+UNSTATED = {"name": "", "podsets": [{"name": "default", "min": 1}]}  # the tree of a job that states none
 
 
 def run(case: Json, file: Json) -> Outcome:
@@ -48,9 +49,9 @@ def _elastic(job: Json, name: str) -> Json:
             "node": "n",
             "state": "Running" if task["state"] in ALLOCATED else task["state"],
         }
-        for at, task in enumerate(job.get("tasks", ()))
+        for at, task in enumerate(job.get("tasks") or ())
     ]
-    return _job(name, tasks, _tree(job["root_sub_group_set"]))
+    return _job(name, tasks, _tree(job.get("root_sub_group_set") or UNSTATED))
 
 
 def _tree(group: Json) -> Json:
@@ -119,6 +120,8 @@ def _queue(name: str, stated: Json, rank: int) -> Json:
 def _totals(case: Json) -> Outcome:
     """What a node has for our gangs beside the pods of others."""
     offer = case["allocatable"]
+    if any("mig" in name for name in offer):
+        return unsupported("mig")
     stated = {
         "cpu_cores": offer.get("cpu", 0),
         "memory_bytes": offer.get("memory", 0),
@@ -136,7 +139,9 @@ def _totals(case: Json) -> Outcome:
 
 def _foreign(name: str, one: Json) -> Pod:
     spec = one["pod"]["spec"]
-    stated = one.get("res_req") or one.get("resources") or {}
+    stated = one.get("res_req_vector") or one.get("res_req") or one.get("resources") or {}
+    if "milli_cpu" in stated:
+        stated = {"cpu": f"{stated['milli_cpu']}m", "memory": stated.get("memory", 0)}
     is_placed = one["status"] != "Pending"
     container = Container(name="main", resources=ResourceRequirements(requests=stated))
     return Pod(
