@@ -44,6 +44,11 @@ def test_usage_moves_the_offer_away_from_who_used_more() -> None:
     assert divide(6, queues, k=0.0).tolist() == [3, 3]
 
 
+def test_no_unit_hangs_on_an_error_of_arithmetic() -> None:
+    queues = siblings((0, UNLIMITED, 1, 9), (0, UNLIMITED, 1, 9))._replace(usage=np.array([0.0, 0.7]))
+    assert divide(8, queues, k=2.0).tolist() == [8, 0]  # 7.5 and 0.5 are offered
+
+
 def test_overcommitted_quotas_promise_more_than_there_is() -> None:
     assert divide(1, siblings((2, UNLIMITED, 1, 3), (2, UNLIMITED, 1, 3))).tolist() == [2, 2]
 

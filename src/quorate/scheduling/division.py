@@ -16,6 +16,9 @@ from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
 
+# Of an offer: what is beyond them is an error of arithmetic, which no unit may hang on.
+_DIGITS = 6
+
 
 class Siblings(NamedTuple):
     """The claims of sibling queues on one resource, oldest queue first; unlimited is `inf`."""
@@ -71,7 +74,7 @@ def _rounds(amount: float, shares: Floats, lost: Floats, queues: Siblings, *, un
         x = np.where(weight > 0, np.maximum(0.0, n + k * (n - queues.usage)), 0.0)
         if x.sum() <= 0:
             break
-        offer = amount * x / x.sum()
+        offer = np.round(amount * x / x.sum(), _DIGITS)
         whole = np.floor(offer / unit) * unit
         taken = np.where(ask <= offer, ask, whole)
         taken[x <= 0] = 0.0
