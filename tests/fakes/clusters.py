@@ -24,9 +24,15 @@ from quorate.api.core import (
     PriorityClass,
     Taint,
 )
-from quorate.api.meta import Kind, Object, ObjectMeta
+from quorate.api.meta import Condition, Kind, Object, ObjectMeta
 from quorate.api.podgroup import POD_GROUP, PodGroup, PodGroupSpec, SubGroup, TopologyConstraint
-from quorate.api.podspec import Container, PodSpec, ResourceRequirements
+from quorate.api.podspec import Container, LabelSelector, PodSpec, ResourceRequirements
+from quorate.api.policy import (
+    POD_DISRUPTION_BUDGET,
+    PodDisruptionBudget,
+    PodDisruptionBudgetSpec,
+    PodDisruptionBudgetStatus,
+)
 from quorate.api.queue import QUEUE, Queue, QueueResource, QueueResources, QueueSpec
 from quorate.api.topology import TOPOLOGY, Topology, TopologyLevel, TopologySpec
 from quorate.plan import Bind, Change, Evict, Patch, Plan, SetStatus
@@ -36,6 +42,7 @@ from quorate.scheduling.policy import Policy
 
 NOW = 1_750_000_000.0
 LEVELS = ("zone", "rack")
+RUNNING = PodStatus(phase="Running", conditions=[Condition(type="Ready", status="True")])
 FREE = QueueResource(quota=-1, limit=-1, over_quota_weight=1)
 
 
@@ -97,6 +104,7 @@ class Cluster:
     encoder: Encoder = field(default_factory=lambda: Encoder("quorate"))
     podgroups: dict[str, PodGroup] = field(default_factory=dict)
     evicted: int = 0
+    budgets: dict[str, int] = field(default_factory=dict)  # by gang, how many members must stay
     leaving: dict[str, int] = field(default_factory=dict)  # cycles that evicted pods stay yet
     objects: dict[tuple[Kind, str], Object] = field(default_factory=dict)  # as the encoder saw them last
 
@@ -191,8 +199,14 @@ class Cluster:
         status = PodStatus(phase="Pending", nominated_node_name=node)
         self.change(replace(self.pods[name], status=status))
 
+    def guard(self, gang: str, least: int) -> None:
+        """A disruption budget over the members of a gang."""
+        self.budgets[gang] = least
+
     def cycle(self) -> Plan:
         """One decision, applied."""
+        for gang in self.budgets:
+            self._count_budget(gang)
         for name in [name for name, cycles in self.leaving.items() if not cycles]:
             self._anew(self.pods[name])
         self.leaving = {name: cycles - 1 for name, cycles in self.leaving.items()}
@@ -251,11 +265,7 @@ class Cluster:
         match change:
             case Bind():
                 pod = self.pods[change.pod.name]
-                self.change(
-                    replace(
-                        pod, spec=replace(pod.spec, node_name=change.node), status=PodStatus(phase="Running")
-                    )
-                )
+                self.change(replace(pod, spec=replace(pod.spec, node_name=change.node), status=RUNNING))
             case Evict():
                 self.evicted += 1
                 self._evict(self.pods[change.pod.name])
@@ -301,6 +311,18 @@ class Cluster:
         meta = ObjectMeta(name=name, labels=self.places[name])
         return Node(metadata=meta, status=NodeStatus(allocatable=amounts))
 
+    def _count_budget(self, gang: str) -> None:
+        """What the disruption controller writes."""
+        mine = [one for one in self.pods.values() if one.metadata.label("gang") == gang]
+        healthy = sum(one.status == RUNNING and not one.is_deleting for one in mine)
+        least = self.budgets[gang]
+        spec = PodDisruptionBudgetSpec(min_available=least, selector=LabelSelector({"gang": gang}))
+        status = PodDisruptionBudgetStatus(
+            disruptions_allowed=max(healthy - least, 0), current_healthy=healthy, desired_healthy=least
+        )
+        meta = ObjectMeta(name=gang, namespace="ns")
+        self.show(POD_DISRUPTION_BUDGET, PodDisruptionBudget(metadata=meta, spec=spec, status=status))
+
     def _annotate(self, name: str, notes: Mapping[str, str | None]) -> None:
         old = self.podgroups[name]
         merged = {**(old.metadata.annotations or {}), **notes}
@@ -339,5 +361,5 @@ def _pod(gang: str, group: Group, index: int) -> Pod:
         spec=PodSpec(
             containers=[Container(name="main", resources=requests)], scheduler_name="quorate", node_name=node
         ),
-        status=PodStatus(phase="Running" if node else "Pending"),
+        status=RUNNING if node else PodStatus(phase="Pending"),
     )

@@ -55,6 +55,7 @@ def histories(draw: st.DrawFn) -> list[list[Event]]:
         *(gangs(name, QUEUES[shape]) for name in "abc"),
         *(nodes(name) for name in ("n0", "n1", "n9")),
         st.sampled_from(["n0", "n1", "n2"]).map(lambda name: partial(losing, name=name)),
+        st.builds(partial, st.just(guarding), which=st.integers(0, 3), least=st.integers(0, 4)),
         st.sampled_from([10.0, 100.0]).map(lambda seconds: partial(waiting, seconds=seconds)),
     )
     return [first, *([one] for one in draw(st.lists(later, min_size=1, max_size=6)))]
@@ -67,6 +68,12 @@ def setting(cluster: Cluster, *, linger: int) -> None:
 def losing(cluster: Cluster, *, name: str) -> None:
     if name in cluster.nodes:
         cluster.lose(name)
+
+
+def guarding(cluster: Cluster, *, which: int, least: int) -> None:
+    """A disruption budget comes over the members of one of the gangs."""
+    if cluster.groups:
+        cluster.guard(sorted(cluster.groups)[which % len(cluster.groups)], least)
 
 
 def waiting(cluster: Cluster, *, seconds: float) -> None:

@@ -34,6 +34,7 @@ def faults(cluster: Cluster, before: Seats, plan: Plan) -> Iterator[str]:
     yield from _over_quota(cluster, before, after, started)
     yield from _protected(cluster, before, after, plan)
     yield from _to_spare(cluster, before, after, plan)
+    yield from _beyond_budget(cluster, before, plan)
 
 
 def free(cluster: Cluster, placed: Mapping[str, str]) -> dict[str, tuple[int, int]]:
@@ -116,6 +117,18 @@ def _started_wrongly(cluster: Cluster, before: Seats, after: Seats, started: Ite
             yield f"{gang}/{name} got members but is below its minimum"
         if spans(cluster, after, gang, group) and not spans(cluster, before, gang, group):
             yield f"{gang}/{name} spans more than one {group.required}"
+
+
+def _beyond_budget(cluster: Cluster, before: Seats, plan: Plan) -> Iterator[str]:
+    gone = Counter(
+        cluster.pods[change.pod.name].metadata.label("gang")
+        for change in plan.changes
+        if isinstance(change, Evict)
+    )
+    there = Counter(cluster.pods[name].metadata.label("gang") for name in before)
+    for gang, least in cluster.budgets.items():
+        if gone[gang] > max(there[gang] - least, 0):
+            yield f"{gone[gang]} of {there[gang]} members of {gang} are evicted, and {least} must stay"
 
 
 def _over_limit(cluster: Cluster, before: Seats, after: Seats) -> Iterator[str]:

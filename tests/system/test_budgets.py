@@ -30,7 +30,10 @@ def test_a_gang_waits_for_the_budget_of_its_victims_and_goes_on_when_it_allows(s
         eventually(lambda: shell.get("pdb", "low")["status"].get("currentHealthy"), until=lambda n: n == 2)
         before = uids(shell, "job=low")
         shell.apply(on_one_node(shell, job("high", pods=1, gpus=4), "build-preemptible"))
-        eventually(lambda: waits_for(shell, "pg-high-"), until=lambda text: "disruption budget" in text)
+        eventually(
+            lambda: waits_for(shell, "pg-high-"),
+            until=lambda text: f"PodDisruptionBudget {shell.namespace}/low" in text,
+        )
         assert uids(shell, "job=low") == before
         shell("delete", "pdb", "low")
         eventually(lambda: phases(shell, "job=high"), until=lambda seen: seen == ["Running"], within=60)

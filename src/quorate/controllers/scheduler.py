@@ -18,6 +18,7 @@ from quorate.api.composite import COMPOSITE_POD_GROUP, CompositePodGroup
 from quorate.api.core import NAMESPACE, NODE, POD, PRIORITY_CLASS, Namespace, Node, Pod, PriorityClass
 from quorate.api.meta import Kind, Object
 from quorate.api.podgroup import POD_GROUP, POD_GROUP_ALIAS, POD_GROUP_KINDS, PodGroup
+from quorate.api.policy import POD_DISRUPTION_BUDGET, PodDisruptionBudget
 from quorate.api.queue import QUEUE, Queue
 from quorate.api.storage import (
     PERSISTENT_VOLUME,
@@ -43,6 +44,7 @@ from quorate.kube.resources import Scope
 from quorate.plan import Bind, Change, Emit, EventType, Evict, Plan, Ref, Refusal
 from quorate.scheduling.decide import solve
 from quorate.scheduling.encode import Encoder
+from quorate.scheduling.encode.budgets import is_same
 from quorate.scheduling.fairness import granted
 from quorate.scheduling.policy import Action, Policy
 from quorate.scheduling.render import plan_of
@@ -61,6 +63,7 @@ READS: tuple[tuple[Kind, type[Object], bool], ...] = (
     (PERSISTENT_VOLUME, PersistentVolume, True),
     (PERSISTENT_VOLUME_CLAIM, PersistentVolumeClaim, True),
     (STORAGE_CLASS, StorageClass, True),
+    (POD_DISRUPTION_BUDGET, PodDisruptionBudget, True),
     (POD, Pod, False),
 )
 CYCLE = "cycle"
@@ -138,6 +141,12 @@ class Scheduler:
         if isinstance(old, PodGroup) and isinstance(new, PodGroup) and not is_news(old, new):
             return
         if isinstance(old, Pod) and isinstance(new, Pod) and is_only_told(old, new):
+            return
+        if (
+            isinstance(old, PodDisruptionBudget)
+            and isinstance(new, PodDisruptionBudget)
+            and is_same(old, new)
+        ):
             return
         self._window.note()
         self.keys.add(CYCLE)

@@ -5,13 +5,15 @@ more pod of the taker is cleared first, of equals the last; on it the youngest g
 """
 
 from collections.abc import Iterator
+from functools import partial
 
 import numpy as np
 
 from quorate.scheduling import reasons, victims
+from quorate.scheduling.budgets import within_budgets
 from quorate.scheduling.cycle import Cycle
 from quorate.scheduling.pool import Unit, holders
-from quorate.scheduling.room import Room, exchange, make_room, resettle, take
+from quorate.scheduling.room import Room, exchange, resettle, take
 from quorate.scheduling.snapshot import GPU, NONE, Floats, Ints, Preemptibility, State
 from quorate.scheduling.takers import serve
 from quorate.scheduling.trial import Trial
@@ -46,8 +48,9 @@ def _consolidate_for(cycle: Cycle, taker: int) -> bool:
 def _room(cycle: Cycle, taker: int, shape: int) -> Room | None:
     """The first room for which everybody who makes it finds a new place; each try starts on another node."""
     shunned: set[int] = set()
+    draws = partial(_Clearing, taker=taker, shape=shape, shunned=shunned, limit=cycle.policy.moved_units)
     for _ in range(cycle.policy.moving_tries):
-        room = make_room(cycle, taker, _Clearing(cycle, taker, shape, shunned))
+        room = within_budgets(cycle, taker, draws)
         if room is None:
             return None
         fork = cycle.trial.fork()
@@ -68,13 +71,13 @@ def _shape(cycle: Cycle, taker: int) -> int:
 class _Clearing:
     """Draws the units whose going clears nodes for one more pod of the taker's shape."""
 
-    def __init__(self, cycle: Cycle, taker: int, shape: int, shunned: set[int]) -> None:
-        self.scout = cycle.trial.fork()
-        self._limit = cycle.policy.moved_units
+    def __init__(self, scout: Trial, *, taker: int, shape: int, shunned: set[int], limit: int) -> None:
+        self.scout = scout
+        self._limit = limit
         self._shape = shape
         self._shunned = shunned
         gangs = holders(self.scout)
-        self._movable = np.zeros(len(cycle.snapshot.gangs.refs) + 1, dtype=np.bool_)
+        self._movable = np.zeros(len(scout.snapshot.gangs.refs) + 1, dtype=np.bool_)
         self._movable[gangs[gangs != taker]] = True
         self._movable[NONE] = False
 

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from quorate.scheduling.attempt import Attempt, Solver
 from quorate.scheduling.fairness import Shares, shares
 from quorate.scheduling.policy import Policy, new_trial
-from quorate.scheduling.snapshot import NONE, Snapshot
+from quorate.scheduling.snapshot import NONE, Ints, Snapshot
 from quorate.scheduling.trial import Trial
 
 
@@ -30,6 +30,7 @@ class Cycle:
     trial: Trial
     refused: dict[int, Attempt] = field(default_factory=dict)  # by gang: the last try that failed
     causes: dict[int, Cause] = field(default_factory=dict)  # by pod to evict
+    behind: dict[int, Ints] = field(default_factory=dict)  # by gang: budgets without which it would find room
 
 
 def open_cycle(snapshot: Snapshot, policy: Policy) -> Cycle:

@@ -1,12 +1,13 @@
 """Preempt: a gang takes from preemptible gangs of lower priority in its own queue."""
 
-from functools import cache
+from functools import cache, partial
 
 from quorate.scheduling import minruntime, reasons
+from quorate.scheduling.budgets import within_budgets
 from quorate.scheduling.cycle import Cycle
 from quorate.scheduling.order import Ranking
 from quorate.scheduling.pool import Draw, Pool
-from quorate.scheduling.room import make_room, take
+from quorate.scheduling.room import take
 from quorate.scheduling.takers import serve
 from quorate.scheduling.trial import Trial
 
@@ -24,8 +25,8 @@ def _preempt_for(cycle: Cycle, pool: Pool, taker: int) -> bool:
     if not pool.has_below(int(gangs.queue[taker]), int(gangs.priority[taker])):
         return False
 
-    draw = Draw(pool, cycle.trial.fork(), _Claims(cycle, taker), only=int(gangs.queue[taker]))
-    room = make_room(cycle, taker, draw)
+    claims, queue = _Claims(cycle, taker), int(gangs.queue[taker])
+    room = within_budgets(cycle, taker, partial(Draw, pool, claims=claims, only=queue))
     if room is None:
         return False
     name = f"{gangs.refs[taker].namespace}/{gangs.refs[taker].name}"

@@ -183,6 +183,10 @@ def delayed(refusal: str, ends: float) -> str:
     return f"{refusal}. It takes from others after {moment} (spec.preemptionDelay)"
 
 
+def guarded(budgets: Sequence[str]) -> str:
+    return f"Others could make room, but too few of them may be evicted now: PodDisruptionBudget {', '.join(budgets)}"
+
+
 def reclaimed(pod: str, gang: str, uses: Iterable[str]) -> str:
     return "\n".join([f"Pod {pod} was preempted by workload {gang}.", *uses])
 

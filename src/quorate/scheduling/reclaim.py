@@ -11,10 +11,11 @@ import numpy as np
 
 from quorate.scheduling import minruntime, reasons, reclaimable
 from quorate.scheduling.attempt import requested_by
+from quorate.scheduling.budgets import within_budgets
 from quorate.scheduling.cycle import Cycle
 from quorate.scheduling.order import Ranking
 from quorate.scheduling.pool import Draw, Pool
-from quorate.scheduling.room import Room, make_room, take
+from quorate.scheduling.room import Room, take
 from quorate.scheduling.snapshot import SHARED, Ints
 from quorate.scheduling.spare import joined
 from quorate.scheduling.takers import is_protected_step, least_of, serve
@@ -56,8 +57,8 @@ def _room(cycle: Cycle, pool: Callable[[], Pool], taker: int, queue: int) -> Roo
     within = replace(cycle, solver=replace(cycle.solver, shares=reclaimable.up_to_fair(cycle.shares, queue)))
     protected, requested = is_protected_step(cycle, taker), least_of(cycle, taker)
     while reclaimable.may_start(cycle.trial.accounts, cycle.shares, queue, requested, protected=protected):
-        draw = Draw(pool(), cycle.trial.fork(), _Claims(cycle, queue, requested))
-        room = make_room(within, taker, draw)
+        claims = _Claims(cycle, queue, requested)
+        room = within_budgets(within, taker, partial(Draw, pool(), claims=claims))
         if room is None:
             return None
         gets = requested_by(cycle.trial, room.seats(cycle.trial)[0])

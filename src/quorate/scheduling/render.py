@@ -82,7 +82,16 @@ def _refusals(cycle: Cycle) -> Iterator[Refusal]:
             known = said[id(attempt)] = refusal_of(cycle, number, attempt)
         gang = cycle.snapshot.gangs.refs[number]
         message = known.message.replace(_named(known.gang), _named(gang))
-        yield _delayed(cycle, number, replace(known, gang=gang, message=message))
+        yield _guarded(cycle, number, _delayed(cycle, number, replace(known, gang=gang, message=message)))
+
+
+def _guarded(cycle: Cycle, number: int, refusal: Refusal) -> Refusal:
+    """A gang that others could make room for, were it not for their budgets, says which."""
+    names = sorted({cycle.snapshot.budgets.names[row] for row in cycle.behind.get(number, ())})
+    if not names:
+        return refusal
+    message = f"{refusal.message}. {reasons.guarded(names)}"
+    return replace(refusal, message=message, numbers={**refusal.numbers, "budgets": names})
 
 
 def _named(gang: Ref) -> str:

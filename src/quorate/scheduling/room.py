@@ -80,6 +80,7 @@ def take(cycle: Cycle, taker: int, room: Room, cause: Callable[[int], tuple[str,
     """
     gone = joined(room.units)
     gone = gone[cycle.snapshot.pods.state[gone] == State.ACTIVE]
+    cycle.trial.spend(gone[[pod not in cycle.causes for pod in gone.tolist()]])
     cycle.causes.update((pod, Cause(*cause(pod), taker)) for pod in gone.tolist())
     exchange(cycle.trial, taker, room)
     cycle.refused.pop(taker, None)

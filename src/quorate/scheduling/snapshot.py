@@ -125,6 +125,7 @@ class Pods:
     is_core: Bools  # active members that a semi-preemptible gang may not lose
     announcer: Ints  # the pod that announced one that does not exist yet; NONE: it exists
     is_guarded: Bools  # a disruption budget has just refused its eviction
+    budget: Ints  # row of `budgets`, NONE
 
     @cached_property
     def is_expected(self) -> Bools:
@@ -235,6 +236,14 @@ class Queues:
     usage: Floats  # [Q, 3] fraction of the capacity used in the recorded window, 0 = none recorded
 
 
+@dataclass(frozen=True, eq=False)
+class Budgets:
+    """Disruption budgets that pods are under; of several at once nobody may be evicted."""
+
+    names: tuple[str, ...]
+    allowed: Ints  # evictions that each allows now
+
+
 NO_TREE = "InvalidGroups"  # the reason of a problem: nothing can satisfy this gang
 
 
@@ -274,6 +283,7 @@ class Snapshot:
     gangs: Gangs
     composites: Composites
     queues: Queues
+    budgets: Budgets
     unbound: tuple[Unbound, ...] = ()
     namespaces: Mapping[str, Mapping[str, str]] = field(default_factory=dict)  # their labels
     problems: tuple[Problem, ...] = field(default=())

@@ -5,6 +5,7 @@ import numpy as np
 from quorate.scheduling import gang, reasons
 from quorate.scheduling.cycle import Cause, Cycle
 from quorate.scheduling.snapshot import NONE, Ints, State
+from quorate.scheduling.trial import Trial
 
 REASON = "StaleGang"
 
@@ -16,15 +17,26 @@ def evict_stale(cycle: Cycle) -> None:
         if not _is_overdue(cycle, number) or gang.is_satisfied(trial, root):
             continue
         rows = snapshot.gang_pods(number)
-        held = (
-            np.flatnonzero((trial.state[rows] == State.ACTIVE) & ~snapshot.pods.is_guarded[rows]) + rows.start
-        )
+        held = np.flatnonzero((trial.state[rows] == State.ACTIVE) & ~snapshot.pods.is_guarded[rows])
+        held = _allowed(trial, held + rows.start)
         minimum = int(snapshot.groups.min_member[root])
         for pod in held.tolist():
             ref = snapshot.pods.refs[pod]
             cycle.causes[pod] = Cause(REASON, reasons.stale(f"{ref.namespace}/{ref.name}", minimum))
         if len(held):
+            trial.spend(held)
             trial.evict(held)
+
+
+def _allowed(trial: Trial, pods: Ints) -> Ints:
+    """The first pods of each budget, as many as it allows; the others go once it allows more."""
+    under = trial.snapshot.pods.budget[pods]
+    order = np.argsort(under, kind="stable")
+    _, first, counts = np.unique(under[order], return_index=True, return_counts=True)
+    rank = np.empty(len(pods), dtype=np.int64)
+    rank[order] = np.arange(len(pods)) - np.repeat(first, counts)
+    found: Ints = pods[(under == NONE) | (rank < np.append(trial.allowed, 0)[under])]
+    return found
 
 
 def _holders(cycle: Cycle) -> Ints:

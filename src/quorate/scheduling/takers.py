@@ -19,15 +19,17 @@ def serve(cycle: Cycle, tries: Try) -> None:
     for number in waiting_gangs(cycle.trial).tolist():
         if may_evict(cycle, number) and holder_of(cycle.trial, number) == NONE:
             push(turns, cycle.trial, number)
-    failed: set[object] = set()
+    failed: dict[object, int] = {}  # by kind, the first that failed
     while (turn := turns.pop()) is not None:
         kind = _kind(cycle, turn.gang)
         if kind in failed:
+            if (first := failed[kind]) in cycle.behind:
+                cycle.behind[turn.gang] = cycle.behind[first]
             continue
         if tries(cycle, turn.gang):
             turns.refresh(int(cycle.snapshot.gangs.queue[turn.gang]))
         else:
-            failed.add(kind)
+            failed[kind] = turn.gang
 
 
 def may_evict(cycle: Cycle, number: int) -> bool:

@@ -73,6 +73,8 @@ class Trial:
         self.accounts = open_accounts(snapshot, _protected(snapshot))
         self.placements: list[Placement] = []
         self.evictions: list[Ints] = []
+        self.allowed = snapshot.budgets.allowed  # evictions that disruption budgets still allow
+        self.stays = _stay(snapshot, self.allowed)  # pods that nobody may take
         self.gave_back = False  # pods that were placed here lost their seats again
         self.waiting: set[int] = set()  # gangs some of whose pods wait for seats that are being freed
         self._pending: dict[int, Ints] = {}
@@ -180,6 +182,22 @@ class Trial:
             )
         self._discount(pods)
         self._touched.append(nodes[there])
+
+    def overdrawn(self, pods: Ints) -> Ints:
+        """The budgets that allow fewer evictions than there are of their pods among these."""
+        if not len(self.allowed):
+            return NOBODY
+        under = self.snapshot.pods.budget[pods]
+        budgets, counts = np.unique(under[under != NONE], return_counts=True)
+        over: Ints = budgets[counts > self.allowed[budgets]]
+        return over
+
+    def spend(self, pods: Ints) -> None:
+        """These pods will be evicted: their budgets allow so many fewer."""
+        under = self.snapshot.pods.budget[pods]
+        if (under != NONE).any():
+            self.allowed = self.allowed - np.bincount(under[under != NONE], minlength=len(self.allowed))
+            self.stays = _stay(self.snapshot, self.allowed)
 
     def revive(self, pods: Ints) -> None:
         """Evicted pods want a node again, as their controllers will create them anew."""
@@ -312,6 +330,13 @@ def distinct(parts: list[Ints]) -> Ints:
     if len(numbers) > FEW:
         return np.unique(numbers)
     return np.array(sorted(set(numbers.tolist())), dtype=np.int64)
+
+
+def _stay(snapshot: Snapshot, allowed: Ints) -> Bools:
+    """Pods that nobody may take: the core, those whose eviction was just refused, those of budgets that are spent."""
+    pods = snapshot.pods
+    spent: Bools = np.append(allowed <= 0, [False])[pods.budget]
+    return pods.stays | spent
 
 
 def _protected(snapshot: Snapshot) -> Bools:

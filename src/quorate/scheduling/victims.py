@@ -29,7 +29,12 @@ def next_unit(trial: Trial, gang: int) -> Ints:
             partial = _spare_child(trial, root)
         if len(partial):
             return partial
-    return held if not snapshot.pods.stays[held].any() else NOBODY
+    return held if may_go(trial, held) else NOBODY
+
+
+def may_go(trial: Trial, pods: Ints) -> bool:
+    """Whether these may be taken together."""
+    return not trial.stays[pods].any() and not len(trial.overdrawn(pods))
 
 
 def is_extra(trial: Trial, gang: int, pods: Ints) -> bool:
@@ -48,7 +53,7 @@ def _spare_member(trial: Trial, root: int) -> Ints:
         if not groups.is_leaf(leaf) or trial.active[leaf] <= groups.min_member[leaf]:
             continue
         free = _held(trial, leaf)
-        free = free[~trial.snapshot.pods.stays[free]]
+        free = free[~trial.stays[free]]
         if len(free) and _still_holds(trial, leaf, {}, 1):
             return free[-1:]
     return NOBODY
@@ -61,7 +66,7 @@ def _spare_child(trial: Trial, root: int) -> Ints:
     ranked = sorted(rows, key=lambda row: (-_depth(trial, row), is_satisfied(trial, row), -row))
     for row in ranked:
         held = _held(trial, row)
-        if not len(held) or trial.snapshot.pods.stays[held].any():
+        if not len(held) or not may_go(trial, held):
             continue
         lost = {below: -len(_held(trial, below)) for below in range(row, int(groups.end[row]))}
         if _still_holds(trial, int(groups.parent[row]), lost, len(held)):

@@ -16,17 +16,18 @@ from itertools import chain
 from math import inf
 from typing import TypeVar
 
-import msgspec
-import numpy as np
+from msgspec.structs import replace as replace_fields
 
 from quorate.api.composite import COMPOSITE_POD_GROUP, CompositePodGroup
 from quorate.api.core import NAMESPACE, NODE, POD, PRIORITY_CLASS, Node, Pod, PriorityClass
 from quorate.api.meta import Kind, Object
 from quorate.api.podgroup import POD_GROUP, POD_GROUP_KINDS, PodGroup
+from quorate.api.policy import POD_DISRUPTION_BUDGET
 from quorate.api.queue import QUEUE, Queue
 from quorate.api.storage import STORAGE_KINDS
 from quorate.api.topology import TOPOLOGY, Topology
 from quorate.scheduling.encode.assembly import Parts, assemble
+from quorate.scheduling.encode.budgets import BudgetTable
 from quorate.scheduling.encode.expected import Expectations, seats_of
 from quorate.scheduling.encode.gangs import Block, Frame, Member, block_of, epoch, frame_of, label_levels
 from quorate.scheduling.encode.joined import Joined
@@ -35,7 +36,7 @@ from quorate.scheduling.encode.pods import Entry, Key, Shapes, entry_of
 from quorate.scheduling.encode.queues import queues_of
 from quorate.scheduling.encode.topologies import Topologies
 from quorate.scheduling.encode.volumes import Volumes, claimed
-from quorate.scheduling.snapshot import NONE, Floats, Ints, Problem, Queues, Snapshot, State, Unbound
+from quorate.scheduling.snapshot import NONE, Floats, Problem, Queues, Snapshot, State, Unbound
 
 STUCK_AFTER = 60.0  # seconds past the time by which a pod should have been gone
 
@@ -55,6 +56,7 @@ class Encoder:
         self._entries: dict[Key, Entry] = {}
         self._members: dict[Key, set[Key]] = {}  # pods by gang
         self._volumes = Volumes()
+        self._budgets = BudgetTable()
         self._unbound: dict[Key, Unbound] = {}  # pods whose claims wait for a node
         self._expected = Expectations(scheduler, self._shapes, self._volumes.of)
         self._leaving: dict[Key, float] = {}  # pods being deleted, and when they should be gone
@@ -63,7 +65,6 @@ class Encoder:
         self._gangs = Joined()
         self._dirty: set[Key] = set()
         self._foreign: set[Key] = set()  # pods that name no gang
-        self._takes: dict[int, Ints] = {}  # by shape
         self._queues: dict[str, Queue] = {}
         self._classes: dict[str, PriorityClass] = {}
         self._topologies: dict[str, Topology] = {}
@@ -83,6 +84,7 @@ class Encoder:
             (TOPOLOGY, self._topology),
             (NAMESPACE, self._namespace),
             (COMPOSITE_POD_GROUP, self._composite),
+            (POD_DISRUPTION_BUDGET, self._budget),
             *((kind, self._storage) for kind in STORAGE_KINDS),
             *((kind, partial(self._podgroup, kind)) for kind in POD_GROUP_KINDS),
         ]
@@ -106,7 +108,7 @@ class Encoder:
 
     def snapshot(self, now: float) -> Snapshot:
         """Everything known at this time, as arrays."""
-        if self._nodes.is_littered or self._shapes.is_littered:
+        if self._nodes.is_littered or self._shapes.is_littered or self._budgets.is_littered:
             self._renumber()
         self._rebuild()
         self._give_up_on_stuck(now)
@@ -124,6 +126,7 @@ class Encoder:
             composites=self._composites,
             queues=queues,
             namespaces=dict(self._namespaces),
+            budgets=self._budgets.freeze(),
             unbound=tuple(one for _, one in sorted(self._unbound.items())),
             problems=problems,
         )
@@ -135,8 +138,9 @@ class Encoder:
         pods = [entry.pod for entry in self._entries.values()]
         live = {entry.member.shape for entry in self._entries.values()}
         self._nodes, self._shapes = NodeTable(), self._shapes.renewed(len(live))
+        self._budgets.renumber()
         self._expected = Expectations(self._scheduler, self._shapes, self._volumes.of)
-        for table in (self._entries, self._members, self._leaving, self._foreign, self._takes, self._unbound):
+        for table in (self._entries, self._members, self._leaving, self._foreign, self._unbound):
             table.clear()
         for node in self._known_nodes.values():
             self._nodes.put(node)
@@ -180,7 +184,7 @@ class Encoder:
         """A member that waits goes where a seat was held for it."""
         if not seat or member.slot != NONE or member.nominated != NONE:
             return member
-        return msgspec.structs.replace(member, nominated=self._nodes.slot(seat))
+        return replace_fields(member, nominated=self._nodes.slot(seat))
 
     def _loose(self) -> list[Member]:
         """Pods of no gang that hold a node: asked for only where a term of some pod reads other pods."""
@@ -202,6 +206,8 @@ class Encoder:
         entry = entry_of(new, self._scheduler, self._shapes, ties, self._nodes.slot)
         if entry is None:
             return
+        if (budget := self._budgets.of(new)) != NONE:
+            entry = replace_fields(entry, member=replace_fields(entry.member, budget=budget))
         self._entries[known] = entry
         if ties.waiting and new.spec.scheduler_name == self._scheduler:
             self._unbound[known] = Unbound(entry.member.ref, ties.waiting, entry.node)
@@ -230,7 +236,7 @@ class Encoder:
         one = entry.member
         if not entry.node or one.state is State.SUCCEEDED:
             return
-        takes = sign * self._takes_of(one.shape)
+        takes = sign * self._shapes.takes(one.shape, self._nodes.row)
         self._nodes.charge(one.slot, takes, foreign=entry.gang is None)
         if sign > 0 and one.state is State.RELEASING:
             self._leaving[key] = epoch(entry.pod.metadata.deletion_timestamp or "", inf)
@@ -244,23 +250,16 @@ class Encoder:
             self._last = None
             del self._leaving[key]
             one = self._entries[key].member
-            self._nodes.release(one.slot, -self._takes_of(one.shape))
-
-    def _takes_of(self, shape: int) -> Ints:
-        """What a pod of a shape takes of each resource, as far as the last that it names."""
-        if shape not in self._takes:
-            amounts = {self._nodes.row(name): one for name, one in self._shapes.requests[shape].amounts}
-            last = max(amounts, default=NONE)
-            self._takes[shape] = np.array([amounts.get(row, 0) for row in range(last + 1)], dtype=np.int64)
-        return self._takes[shape]
+            self._nodes.release(one.slot, -self._shapes.takes(one.shape, self._nodes.row))
 
     def _storage(self, old: Object | None, new: Object | None) -> None:
         self._reread(self._volumes.update(old, new))
 
-    def _reread_all(self) -> None:
-        """A term reads labels that no term read before: every pod may have another shape now."""
-        for entry in list(self._entries.values()):
-            self._pod(entry.pod, entry.pod)
+    def _reread_all(self, within: str = "") -> None:
+        """What is read of pods is other than before, in one namespace or in all."""
+        for (namespace, _), entry in list(self._entries.items()):
+            if within in {"", namespace}:
+                self._pod(entry.pod, entry.pod)
 
     def _reread(self, claims: set[Key]) -> None:
         """The pods of these claims may have another shape now."""
@@ -329,6 +328,10 @@ class Encoder:
         self._levels = Topologies.of(self._topologies.values(), self._label_levels)
         self._frames.clear()
         self._dirty.update(self._podgroups)
+
+    def _budget(self, old: Object | None, new: Object | None) -> None:
+        if self._budgets.update(old, new):
+            self._reread_all(self._keys(old, new)[0])
 
     def _composite(self, old: Object | None, new: Object | None) -> None:
         _store(self._composites, self._keys(old, new), new, CompositePodGroup)

@@ -20,6 +20,7 @@ from quorate.scheduling.request import Request
 from quorate.scheduling.snapshot import (
     ABSENT,
     NONE,
+    Budgets,
     Composites,
     Gangs,
     Groups,
@@ -41,6 +42,7 @@ class Parts:
     loose: list[Member]
     composites: Mapping[Key, CompositePodGroup]
     queues: Queues
+    budgets: Budgets
     unbound: tuple[Unbound, ...]
     namespaces: Mapping[str, Mapping[str, str]]
     problems: tuple[Problem, ...]
@@ -68,6 +70,7 @@ def assemble(parts: Parts, *, now: float, revision: str) -> Snapshot:
         gangs=gangs,
         composites=_composites(parts, composites),
         queues=parts.queues,
+        budgets=parts.budgets,
         unbound=parts.unbound,
         namespaces=parts.namespaces,
         problems=(
@@ -104,9 +107,9 @@ def _pods(parts: Parts, rows: Ints) -> Pods:
     gangs, loose = parts.gangs, parts.loose
     table = gangs.pods
     if loose:
-        tail = [(NONE, one.shape, one.slot, one.state, NONE, 0, NONE) for one in loose]
+        tail = [(NONE, one.shape, one.slot, one.state, NONE, 0, NONE, NONE) for one in loose]
         table = np.concatenate([table, np.array(tail, dtype=np.int64).T], axis=1)
-    leaf, shape, node, state, nominated, is_core, announcer = table
+    leaf, shape, node, state, nominated, is_core, announcer, budget = table
     sizes = np.append(np.diff(gangs.first_pod), len(loose))
     every = np.append(np.arange(len(gangs.keys)), NONE)
     shift, pod_shift = (
@@ -123,6 +126,7 @@ def _pods(parts: Parts, rows: Ints) -> Pods:
         is_core=is_core.astype(np.bool_),
         announcer=np.where(announcer == NONE, NONE, announcer + pod_shift),
         is_guarded=np.zeros(len(shape), dtype=np.bool_),
+        budget=budget,
     )
 
 

@@ -42,6 +42,7 @@ class Member(msgspec.Struct, frozen=True, gc=False):
     nominated: int  # slot
     announcer: str = ""  # the pod that announced it, which does not exist itself yet
     preemptibility: str = ""  # what its label asks for
+    budget: int = NONE  # what guards it from eviction
 
 
 class Frame(msgspec.Struct, frozen=True):
@@ -88,7 +89,7 @@ GROUP_COLUMNS = (
     "last_pod",
     "active",
 )
-POD_COLUMNS = ("leaf", "shape", "node", "state", "nominated", "is_core", "announcer")
+POD_COLUMNS = ("leaf", "shape", "node", "state", "nominated", "is_core", "announcer", "budget")
 WHOLE_COLUMNS = (
     "priority",
     "preemptibility",
@@ -199,7 +200,7 @@ def _pod_rows(
         for one in found:
             is_core = one.state is State.ACTIVE and left > 0
             left -= is_core
-            facts = (one.state, one.nominated, is_core, places.get(one.announcer, NONE))
+            facts = (one.state, one.nominated, is_core, places.get(one.announcer, NONE), one.budget)
             columns.append((rows[name], one.shape, one.slot, *facts))
     return np.array(columns, dtype=np.int64).reshape(-1, len(POD_COLUMNS)), tuple(refs)
 

@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 
 import msgspec
+import numpy as np
 
 from quorate.api import labels
 from quorate.api.core import POD, Pod
@@ -16,7 +17,7 @@ from quorate.scheduling.encode.nodes import is_bytes
 from quorate.scheduling.encode.shapes import request_of
 from quorate.scheduling.encode.volumes import Ties
 from quorate.scheduling.request import Request, Selector
-from quorate.scheduling.snapshot import NONE, State
+from quorate.scheduling.snapshot import NONE, Ints, State
 
 Key = tuple[str, str]  # namespace, name
 LabelSet = tuple[str, tuple[tuple[str, str], ...]]
@@ -49,6 +50,7 @@ class Shapes:
         self._numbers: dict[Request, int] = {}
         self._label_numbers: dict[LabelSet, int] = {}
         self._known: dict[tuple[bytes, int], int] = {}  # by what a spec says, and the label set
+        self._takes: dict[int, Ints] = {}
 
     def of(self, pod: Pod, ties: Ties) -> int:
         """The number of a pod's shape; a spec that was seen before is not read again."""
@@ -80,6 +82,14 @@ class Shapes:
             self._numbers[request] = len(self.requests)
             self.requests.append(request)
         return self._numbers[request]
+
+    def takes(self, shape: int, row: Callable[[str], int]) -> Ints:
+        """What a pod of a shape takes of each resource, in rows as far as the last that it names."""
+        if shape not in self._takes:
+            amounts = {row(name): one for name, one in self.requests[shape].amounts}
+            last = max(amounts, default=NONE)
+            self._takes[shape] = np.array([amounts.get(at, 0) for at in range(last + 1)], dtype=np.int64)
+        return self._takes[shape]
 
     @property
     def is_littered(self) -> bool:
