@@ -185,3 +185,18 @@ def test_a_topology_that_no_node_carries_names_its_labels() -> None:
         "topology places, requirement zone couldn't be satisfied for job <ns/job>: "
         "no node carries the labels of all its levels (zone, rack)"
     )
+
+
+def test_a_gang_that_finds_its_seat_when_others_are_moved_is_not_refused() -> None:
+    cluster = Cluster()
+    cluster.node("n0", 4, zone="a", rack="x")
+    cluster.node("n1", 6, zone="a", rack="y")
+    cluster.gang("grows", [Group("", min_member=2, members=3, gpus=2, required="rack")])
+    child = Group("c", required="rack")
+    leaves = [
+        Group("c-0", parent="c", min_member=0, members=1),
+        Group("c-1", parent="c", min_member=1, members=1, gpus=0),
+    ]
+    cluster.gang("moved", [Group(""), child, *leaves])
+    plan = cluster.cycle()
+    assert (cluster.bound("grows"), cluster.bound("moved"), plan.refusals) == (["n1"] * 3, ["n0"] * 2, ())

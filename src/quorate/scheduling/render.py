@@ -7,6 +7,8 @@ from msgspec.structs import replace
 
 from quorate.plan import Bind, Change, Evict, Plan, Ref, Refusal, SetStatus
 from quorate.scheduling import claims, held, reasons
+from quorate.scheduling.agenda import Add
+from quorate.scheduling.attempt import Attempt
 from quorate.scheduling.cycle import Cycle
 from quorate.scheduling.marks import marks
 from quorate.scheduling.shortage import SHORT, UNKNOWN_LEVEL, refusal_of
@@ -77,12 +79,22 @@ def _refusals(cycle: Cycle) -> Iterator[Refusal]:
     """Gangs that failed with the same try are refused in the same words, each by its own name."""
     said: dict[int, Refusal] = {}
     for number, attempt in sorted(cycle.refused.items()):
+        if _is_over(cycle, attempt):
+            continue
         known = said.get(id(attempt))
         if known is None or attempt.together is not None or known.gate == UNKNOWN_LEVEL:
             known = said[id(attempt)] = refusal_of(cycle, number, attempt)
         gang = cycle.snapshot.gangs.refs[number]
         message = known.message.replace(_named(known.gang), _named(gang))
         yield _guarded(cycle, number, _delayed(cycle, number, replace(known, gang=gang, message=message)))
+
+
+def _is_over(cycle: Cycle, attempt: Attempt) -> bool:
+    """Whether everybody found a seat after all: beside a gang that was moved, its members that waited are placed."""
+    goal = attempt.goal
+    if goal is None:
+        return False
+    return not len(cycle.trial.pending(goal.leaf if isinstance(goal, Add) else goal.group))
 
 
 def _guarded(cycle: Cycle, number: int, refusal: Refusal) -> Refusal:
