@@ -25,9 +25,8 @@ class Column:
         self.total = int(counts.sum())
         self._is_shared = False  # another fork reads the arrays too
         self._rooms: dict[int, tuple[Ints, Ints]] = {}  # by level: domain of each node, sum of each domain
-        self._ranks: tuple[Floats, Floats] | None = (
-            None  # scores of nodes with room by block, best of each block
-        )
+        # scores of nodes with room by block, best of each block
+        self._ranks: tuple[Floats, Floats] | None = None
 
     def share(self) -> "Column":
         """The same column for a fork: whoever writes first copies."""

@@ -41,9 +41,7 @@ class Policy:
     actions: tuple[Action, ...] = tuple(Action)
     filters: tuple[Filter, ...] = (fit.static_mask,)
     scorers: tuple[Scorer, ...] = ()  # beside the packing or spreading of `spread`
-    spread: frozenset[Spread] = (
-        frozenset()
-    )  # kinds of pods for which nodes take turns instead of being filled
+    spread: frozenset[Spread] = frozenset()  # kinds of pods for which nodes take turns
     usage_factor: float = 1.0  # k: how much recorded usage weighs in the division of shares
     staleness_grace: float = 60.0  # seconds, where a gang states none
     reclaim_min_runtime: Method = Method.LCA  # where the search for a victim's protection starts
@@ -59,9 +57,6 @@ class Policy:
         """Whether pods of the shape are spread."""
         kind = Spread.GPU if snapshot.requests[shape, GPU] else Spread.CPU
         return kind in self.spread
-
-
-SPREAD = Policy(spread=frozenset(Spread))
 
 
 def new_trial(snapshot: Snapshot, policy: Policy) -> Trial:

@@ -145,7 +145,7 @@ class Trial:
             self._evict(pods)
 
     def _evict_one(self, pods: Ints) -> None:
-        """`_evict` of a single pod: victims are drawn by the thousand, most of them alone."""
+        """`_evict` of a single pod without its detours: victims are drawn by the thousand, most of them alone."""
         snapshot, pod = self.snapshot, int(pods[0])
         shape, node = snapshot.pods.shape[pod], int(self.node[pod])
         if node != NONE:
