@@ -1,10 +1,11 @@
-"""KAI's unit tables on PodGroups and their trees, run on `quorate.rules`."""
+"""KAI's unit tables on PodGroups and their trees, run on `quorate.rules` and on one gang of the scheduler."""
 
 import math
 from collections.abc import Callable
 from typing import Any
 
 import msgspec
+import numpy as np
 
 from quorate.api.duration import seconds
 from quorate.api.podgroup import PodGroupSpec, SubGroup
@@ -12,9 +13,14 @@ from quorate.rules import tree as rules
 from quorate.rules.preemptibility import Claim, Preemptibility, resolve
 from quorate.rules.tree import ROOT, Tree, TreeError
 from quorate.rules.validity import Cause, validate
+from quorate.scheduling import gang
 from quorate.scheduling.encode.gangs import epoch
+from quorate.scheduling.growth import _grown
+from quorate.scheduling.trial import Trial
 from tests.cases.deviations import Mismatch, explain
 from tests.cases.outcome import Outcome, deviating, failed, passed, unsupported
+from tests.fakes.clusters import Group
+from tests.fakes.onegang import NODE, given_up, one_gang, started, trial_of
 
 Json = dict[str, Any]
 
@@ -95,11 +101,9 @@ def _trimmed(want: Json) -> Json:
 def _evict(case: Json) -> Outcome:
     job = case["job"]
     root = job.get("root_sub_group_set") or {"podsets": list(job["pod_sets"].values())}
-    tree, active, _ = _built(root)
-    victim = rules.next_victim(tree, active)
-    taken = victim.members if victim else {}
-    more = sum(active.values()) > sum(taken.values())
-    got: Json = {"num": sum(taken.values()), "more": more}
+    trial = _built(root)
+    taken = given_up(trial)
+    got: Json = {"num": sum(taken.values()), "more": int(trial.active[0]) > sum(taken.values())}
     want: Json = {"num": case["num_expect_tasks"], "more": case["expected_has_more_tasks"]}
     names = case.get("expect_tasks") or case.get("expected_task_names")
     if names:
@@ -115,9 +119,7 @@ def _allocate(case: Json) -> Outcome:
     ]
     required = case.get("min_sub_group", 0 if case["function"].endswith("Zero") else None)
     root = {"podsets": leaves, "min_subgroup": required}
-    tree, active, live = _built(root)
-    unit = rules.next_unit(tree, active, live)
-    added = unit.members if unit else {}
+    added = started(_built(root))
     pending = {
         leaf["name"]: [pod["name"] for pod in leaf["pods"] if pod["status"] == "Pending"] for leaf in leaves
     }
@@ -129,9 +131,8 @@ def _allocate(case: Json) -> Outcome:
 
 def _missing(case: Json) -> Outcome:
     pods = [{"status": status} for status in case["task_statuses"] or ()]
-    tree, active, live = _built({"podsets": [{"name": "a", "min": case["min_available"], "pods": pods}]})
-    unit = rules.next_unit(tree, active, live)
-    return _compared(case, sum(unit.members.values()) if unit else 0, case["want"], "tasks_to_allocate")
+    trial = _built({"podsets": [{"name": "a", "min": case["min_available"], "pods": pods}]})
+    return _compared(case, sum(started(trial).values()), case["want"], "tasks_to_allocate")
 
 
 def _allocatable(case: Json) -> Outcome:
@@ -141,18 +142,18 @@ def _allocatable(case: Json) -> Outcome:
         for status in case["task_statuses"] or ()
     ]
     pods = [{"status": status} for status in states]
-    _, active, live = _built({"podsets": [{"name": "a", "min": 1, "pods": pods}]})
-    return _compared(case, live["a"] - active["a"], case["want"], "tasks_to_allocate")
+    trial = _built({"podsets": [{"name": "a", "min": 1, "pods": pods}]})
+    return _compared(case, len(trial.pending(0)), case["want"], "tasks_to_allocate")
 
 
 def _queued(case: Json) -> Outcome:
     """So many of the waiting members, in their order."""
     leaf = {"name": "a", "min": 0, "pods": [{"status": "Pending"} for _ in case["pod_names"]]}
-    tree, active, live = _built({"podsets": [leaf], "min_subgroup": 0})
+    trial = _built({"podsets": [leaf], "min_subgroup": 0})
     taken: list[str] = []
-    while len(taken) < case["max_num_tasks"] and (unit := rules.next_unit(tree, active, live)):
-        taken.append(case["pod_names"][active["a"]])
-        active = {"a": active["a"] + unit.members["a"]}
+    while len(taken) < case["max_num_tasks"] and started(trial):
+        taken.append(case["pod_names"][trial.active[0]])
+        trial.place(trial.pending(0)[:1], np.array([0]), now=True)
     return _compared(case, taken, case["want_tasks"] or [], "tasks_to_allocate")
 
 
@@ -161,9 +162,8 @@ def _queue(case: Json) -> Outcome:
     wanted = {"Pending"} if case["is_real_allocation"] else {"Pending", "Releasing"}
     waiting = [task["name"] for task in case["tasks"] if task["status"] in wanted]
     pods = [{"status": "Pending" if task["name"] in waiting else task["status"]} for task in case["tasks"]]
-    _, active, live = _built({"podsets": [{"name": "a", "min": 1, "pods": pods}]})
-    first = waiting[0] if waiting else None
-    got = (live["a"] - active["a"], first)
+    trial = _built({"podsets": [{"name": "a", "min": 1, "pods": pods}]})
+    got = (len(trial.pending(0)), waiting[0] if waiting else None)
     return _compared(case, got, (case["want_len"], case.get("want_first_task_name")), "tasks_to_allocate")
 
 
@@ -172,9 +172,9 @@ def _count(case: Json) -> Outcome:
     tasks = [
         one for leaf in (case["job"].get("pod_sets") or {}).values() for one in leaf.get("pods", {}).values()
     ]
-    _, active, live = _built({"podsets": [{"name": "a", "min": 1, "pods": tasks}]})
-    waits = case["function"].endswith("GetNumPendingTasks")
-    return _compared(case, live["a"] - waits * active["a"], case["expected"], "podgroup_info")
+    trial = _built({"podsets": [{"name": "a", "min": 1, "pods": tasks}]})
+    held = 0 if case["function"].endswith("GetNumPendingTasks") else int(trial.active[0])
+    return _compared(case, held + len(trial.pending(0)), case["expected"], "podgroup_info")
 
 
 def _noted(case: Json) -> Outcome:
@@ -198,13 +198,12 @@ def _moment(wanted: object) -> object:
 def _leaf(case: Json) -> Outcome:
     # The table of elastic leaves says nowhere that its leaves have a minimum of two.
     minimum, pods = case.get("min_available", 2), case.get("pods") or []
-    tree, active, live = _built({"podsets": [{"name": "a", "min": minimum, "pods": pods}]})
-    holds = rules.satisfied(tree, active)[ROOT]
+    trial = _built({"podsets": [{"name": "a", "min": minimum, "pods": pods}]})
     got = {
-        "TestIsGangSatisfied": holds,
-        "TestIsReadyForScheduling": holds or rules.next_unit(tree, active, live) is not None,
+        "TestIsGangSatisfied": gang.is_satisfied(trial, 0),
+        "TestIsReadyForScheduling": gang.is_satisfied(trial, 0) or gang.is_eligible(trial, 0),
         "TestIsElastic": len(pods) > minimum,
-        "TestGetNumActiveAllocatedTasks": sum(active.values()),
+        "TestGetNumActiveAllocatedTasks": int(trial.active[0]),
     }
     return _compared(case, got[case["function"]], case["expected"], "podset")
 
@@ -215,37 +214,30 @@ def _default_minimum(case: Json) -> Outcome:
 
 
 def _order(case: Json) -> Outcome:
-    tree, active, _ = _built({"groups": [case["left"], case["right"]]})
-    holds = rules.satisfied(tree, active)
-    left, right = (rules.growth(tree.groups[case[side]["name"]], active, holds) for side in ("left", "right"))
+    trial = _built({"groups": [case["left"], case["right"]]})
+    left, right = (
+        _grown(trial, trial.snapshot.groups.names.index(case[side]["name"])) for side in ("left", "right")
+    )
     return _compared(case, (left > right) - (left < right), case["want"], "subgroup_order")
 
 
-def _built(root: Json) -> tuple[Tree, dict[str, int], dict[str, int]]:
-    """The tree of a case with its active and its live members by leaf."""
-    groups: list[SubGroup] = []
-    active: dict[str, int] = {}
-    live: dict[str, int] = {}
+def _built(root: Json) -> Trial:
+    """The gang of a case: its active members run, its other live ones wait."""
+    groups = [Group("", min_sub_group=root.get("min_subgroup"))]
 
-    def descend(node: Json, parent: str | None) -> None:
+    def descend(node: Json, parent: str) -> None:
         for child in (*(node.get("groups") or ()), *(node.get("podsets") or ())):
-            if "min" in child:
-                pods = child.get("pods") or ()
-                listed = list(pods.values()) if isinstance(pods, dict) else list(pods)
-                active[child["name"]] = sum(pod["status"] in ACTIVE for pod in listed)
-                live[child["name"]] = sum(pod["status"] in LIVE for pod in listed)
-                groups.append(SubGroup(name=child["name"], parent=parent, min_member=child["min"]))
+            if "min" not in child:
+                groups.append(Group(child["name"], parent, min_sub_group=child.get("min_subgroup")))
+                descend(child, child["name"])
                 continue
-            minimum = child.get("min_subgroup")
-            groups.append(SubGroup(name=child["name"], parent=parent, min_sub_group=minimum))
-            descend(child, child["name"])
+            pods = child.get("pods") or ()
+            states = [pod["status"] for pod in (pods.values() if isinstance(pods, dict) else pods)]
+            active, live = (sum(state in among for state in states) for among in (ACTIVE, LIVE))
+            groups.append(Group(child["name"], parent, child["min"], members=live, running=(NODE,) * active))
 
-    descend(root, None)
-    return (
-        rules.from_spec(PodGroupSpec(sub_groups=groups, min_sub_group=root.get("min_subgroup"))),
-        active,
-        live,
-    )
+    descend(root, "")
+    return trial_of(one_gang(groups))
 
 
 def _leaf_of(node: Json, pod: str) -> str:

@@ -3,7 +3,7 @@ from hypothesis import strategies as st
 
 from quorate.api.podgroup import PodGroupSpec, SubGroup
 from quorate.rules import tree as rules
-from quorate.rules.tree import ROOT, Tree, Unit, Victim
+from quorate.rules.tree import ROOT, Tree
 
 
 def leaf(name: str, minimum: int, parent: str | None = None) -> SubGroup:
@@ -33,54 +33,6 @@ def test_both_minimums_must_hold() -> None:
     assert rules.satisfied(tree, {"w-0": 5})[ROOT] is True
 
 
-def test_spec_order_is_not_string_order() -> None:
-    tree = replicas(12, 1, 3)
-    unit = rules.next_unit(tree, {}, {f"w-{index}": 1 for index in range(12)})
-    assert unit == Unit(ROOT, {"w-0": 1, "w-1": 1, "w-2": 1})
-
-
-def test_a_child_without_enough_members_is_passed_over() -> None:
-    tree = replicas(3, 2, 2)
-    unit = rules.next_unit(tree, {}, {"w-0": 1, "w-1": 2, "w-2": 2})
-    assert unit == Unit(ROOT, {"w-1": 2, "w-2": 2})
-
-
-def test_a_gang_without_enough_members_does_not_start() -> None:
-    assert rules.next_unit(replicas(2, 2), {}, {"w-0": 2, "w-1": 1}) is None
-
-
-def test_children_that_hold_members_are_completed_first() -> None:
-    tree = replicas(3, 2, 1)
-    unit = rules.next_unit(tree, {"w-2": 1}, {"w-0": 2, "w-1": 2, "w-2": 2})
-    assert unit == Unit(ROOT, {"w-2": 1})
-
-
-def test_a_satisfied_gang_grows_by_whole_children_then_by_single_members() -> None:
-    tree = replicas(2, 2, 1)
-    found = rules.units(tree, {"w-0": 2}, {"w-0": 3, "w-1": 2})
-    assert found == [Unit("w-1", {"w-1": 2}), Unit("w-0", {"w-0": 1})]
-
-
-def test_siblings_grow_evenly() -> None:
-    tree = replicas(2, 2)
-    found = rules.units(tree, {"w-0": 3, "w-1": 2}, {"w-0": 4, "w-1": 4})
-    assert found == [Unit("w-1", {"w-1": 1}), Unit("w-0", {"w-0": 1})]
-
-
-def test_a_member_minimum_above_the_children_starts_more_members() -> None:
-    tree = replicas(2, 2, 1, 3)
-    assert rules.next_unit(tree, {}, {"w-0": 3, "w-1": 2}) == Unit(ROOT, {"w-0": 3})
-    assert rules.next_unit(tree, {}, {"w-0": 2, "w-1": 2}) == Unit(ROOT, {"w-0": 2, "w-1": 2})
-
-
-def test_extras_go_before_optional_children_before_the_gang() -> None:
-    tree = replicas(2, 2, 1)
-    assert rules.next_victim(tree, {"w-0": 3, "w-1": 2}) == Victim("w-0", {"w-0": 1})
-    assert rules.next_victim(tree, {"w-0": 2, "w-1": 2}) == Victim("w-1", {"w-1": 2})
-    assert rules.next_victim(tree, {"w-0": 2}) == Victim(ROOT, {"w-0": 2}, is_whole_gang=True)
-    assert rules.next_victim(tree, {}) is None
-
-
 def test_the_grove_example_keeps_28_pods() -> None:
     spec = PodGroupSpec(
         min_member=28,
@@ -96,9 +48,6 @@ def test_the_grove_example_keeps_28_pods() -> None:
     everything = {leaf.name: leaf.minimum_members for leaf in tree.leaves}
     core = {"prefill-0": 8, "prefill-1": 8, "prefill-2": 8, "decode-0": 4}
     assert rules.core(tree, everything) == core
-    assert rules.next_unit(tree, {}, everything) == Unit(ROOT, core)
-    assert rules.next_victim(tree, everything, protected=core) == Victim("decode-1", {"decode-1": 4})
-    assert rules.next_victim(tree, core, protected=core) is None
 
 
 def test_a_chain_as_long_as_the_schema_allows_is_read() -> None:
@@ -106,11 +55,11 @@ def test_a_chain_as_long_as_the_schema_allows_is_read() -> None:
     links += [SubGroup(name=f"g{i}", parent=f"g{i - 1}") for i in range(1, 511)]
     tree = rules.from_spec(PodGroupSpec(sub_groups=[*links, leaf("last", 2, "g510")]))
     assert rules.satisfied(tree, {"last": 2})[ROOT] is True
-    assert rules.next_unit(tree, {}, {"last": 2}) == Unit(ROOT, {"last": 2})
+    assert rules.core(tree, {"last": 3}) == {"last": 2}
 
 
 @st.composite
-def gangs(draw: st.DrawFn) -> tuple[Tree, dict[str, int], dict[str, int]]:
+def gangs(draw: st.DrawFn) -> tuple[Tree, dict[str, int]]:
     count = draw(st.integers(1, 9))
     parents = [None if i == 0 else draw(st.sampled_from([None, *range(i)])) for i in range(count)]
     inner = set(parents)
@@ -128,34 +77,13 @@ def gangs(draw: st.DrawFn) -> tuple[Tree, dict[str, int], dict[str, int]]:
         sub_groups=groups, min_member=draw(st.none() | small), min_sub_group=draw(st.none() | small)
     )
     tree = rules.from_spec(spec)
-    live = {leaf.name: draw(st.integers(0, 4)) for leaf in tree.leaves}
-    active = {name: draw(st.integers(0, count)) for name, count in live.items()}
-    return tree, active, live
+    return tree, {leaf.name: draw(st.integers(0, 4)) for leaf in tree.leaves}
 
 
 @given(gangs())
 @settings(max_examples=300, deadline=None)
-def test_a_started_unit_satisfies_its_group_with_members_that_exist(
-    gang: tuple[Tree, dict[str, int], dict[str, int]],
-) -> None:
-    tree, active, live = gang
-    for unit in rules.units(tree, active, live):
-        after = {name: active[name] + unit.members.get(name, 0) for name in active}
-        assert all(after[name] <= live[name] for name in after)
-        assert rules.satisfied(tree, after)[unit.group]
-
-
-@given(gangs())
-@settings(max_examples=300, deadline=None)
-def test_victims_never_break_a_satisfied_gang_and_never_touch_the_core(
-    gang: tuple[Tree, dict[str, int], dict[str, int]],
-) -> None:
-    tree, active, _ = gang
+def test_the_core_is_enough_and_none_of_it_is_spare(gang: tuple[Tree, dict[str, int]]) -> None:
+    tree, active = gang
     core = rules.core(tree, active)
+    assert all(count <= active[leaf] for leaf, count in core.items())
     assert rules.satisfied(tree, core)[ROOT] == rules.satisfied(tree, active)[ROOT]
-    left = dict(active)
-    while victim := rules.next_victim(tree, left, protected=core):
-        before = rules.satisfied(tree, left)[ROOT]
-        left = {name: left[name] - victim.members.get(name, 0) for name in left}
-        assert all(left[name] >= core.get(name, 0) for name in left)
-        assert victim.is_whole_gang or rules.satisfied(tree, left)[ROOT] == before

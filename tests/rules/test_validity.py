@@ -80,5 +80,12 @@ def test_a_group_without_a_name_is_no_tree() -> None:
         from_spec(PodGroupSpec(sub_groups=[SubGroup(name="", min_member=1)]))
 
 
+def test_a_tree_has_as_many_levels_as_the_schema_has_groups() -> None:
+    chain = [SubGroup(name=f"g{at}", parent=f"g{at - 1}" if at else None) for at in range(513)]
+    assert errors(*chain) == ["spec.subGroups[512].parent: g512 is more than 512 levels deep"]
+    assert not errors(*chain[:511], SubGroup(name="leaf", parent="g510", min_member=1))
+    assert not errors(*(SubGroup(name=f"w{at}", min_member=1) for at in range(600)))
+
+
 def _replicas(count: int) -> list[SubGroup]:
     return [SubGroup(name=f"w-{index}", min_member=8) for index in range(count)]

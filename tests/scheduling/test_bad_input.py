@@ -37,10 +37,11 @@ def test_a_queue_with_absurd_amounts_keeps_nobody_else_waiting(amount: float) ->
         [SubGroup(name="a", min_member=1), SubGroup(name="a", min_member=1)],
         [SubGroup(name="a", parent="b"), SubGroup(name="b", parent="a")],
         [SubGroup(name="", min_member=1)],
+        [SubGroup(name=f"g{at}", parent=f"g{at - 1}" if at else None) for at in range(600)],
         [SubGroup(name="a", min_member=-3)],
         [SubGroup(name="a", min_member=10**12)],
     ],
-    ids=["its own parent", "twice", "a cycle", "no name", "negative", "absurd"],
+    ids=["its own parent", "twice", "a cycle", "no name", "too deep", "negative", "absurd"],
 )
 def test_a_tree_that_bypassed_admission_keeps_nobody_else_waiting(groups: list[SubGroup]) -> None:
     cluster = with_a_good_gang()

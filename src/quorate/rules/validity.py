@@ -11,7 +11,7 @@ from enum import StrEnum
 from typing import NamedTuple
 
 from quorate.api.described import DNS_LABEL, INT32_MAX
-from quorate.api.podgroup import PodGroupSpec, SubGroup
+from quorate.api.podgroup import MAX_SUB_GROUPS, PodGroupSpec, SubGroup
 
 _DNS_LABEL = re.compile(DNS_LABEL)
 
@@ -84,6 +84,10 @@ def _structure_faults(groups: Sequence[SubGroup]) -> Iterator[Fault]:
     if looped is not None:
         field = f"spec.subGroups[{index_of[looped]}].parent"
         yield Fault(field, "cycle detected in subgroups", Cause.STRUCTURE)
+    deep = _first_too_deep(groups)
+    if deep is not None:
+        field = f"spec.subGroups[{index_of[deep]}].parent"
+        yield Fault(field, f"{deep} is more than {MAX_SUB_GROUPS} levels deep", Cause.STRUCTURE)
 
 
 def _first_in_cycle(groups: Sequence[SubGroup]) -> str | None:
@@ -99,6 +103,19 @@ def _first_in_cycle(groups: Sequence[SubGroup]) -> str | None:
             name = parents[name]
         grounded.update(path)
     return None
+
+
+def _first_too_deep(groups: Sequence[SubGroup]) -> str | None:
+    """Only an API server that has another schema lets so many groups pass."""
+    if len(groups) <= MAX_SUB_GROUPS:
+        return None
+    children: dict[str, set[str]] = {}
+    for group in groups:
+        children.setdefault(group.parent or "", set()).add(group.name)
+    level = {""}
+    for _ in range(MAX_SUB_GROUPS + 1):
+        level = {child for name in level for child in children.get(name, ())}
+    return min(level, default=None)
 
 
 def _minimum_faults(spec: PodGroupSpec, groups: Sequence[SubGroup]) -> Iterator[Fault]:

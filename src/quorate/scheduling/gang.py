@@ -18,13 +18,17 @@ NOTHING: Added = {}
 
 def is_satisfied(trial: Trial, group: int, added: Added = NOTHING) -> bool:
     """Whether the group's minimum holds with what is active in the trial and what a draft adds to it."""
-    groups = trial.snapshot.groups
-    if trial.active[group] + added.get(group, 0) < groups.min_member[group]:
+    groups, active = trial.snapshot.groups, trial.active
+    if active[group] + added.get(group, 0) < groups.min_member[group]:
         return False
-    if groups.is_leaf(group):
-        return True
-    held = sum(is_satisfied(trial, child, added) for child in groups.children(group))
-    return held >= int(groups.min_subgroup[group])
+    held: dict[int, int] = {}  # by group: its children that are satisfied
+    for row in range(int(groups.end[group]) - 1, group, -1):
+        if active[row] + added.get(row, 0) < groups.min_member[row]:
+            continue
+        if held.get(row, 0) >= groups.min_subgroup[row]:
+            parent = int(groups.parent[row])
+            held[parent] = held.get(parent, 0) + 1
+    return bool(held.get(group, 0) >= groups.min_subgroup[group])
 
 
 def all_satisfied(groups: Groups, active: Ints) -> Bools:
@@ -42,21 +46,14 @@ def all_satisfied(groups: Groups, active: Ints) -> Bools:
 
 def is_eligible(trial: Trial, group: int) -> bool:
     """Whether the members that exist could meet the group's minimum, were there room for them."""
-    return _potential(trial, group) is not None
-
-
-def _potential(trial: Trial, group: int) -> int | None:
-    """How many members could be active at most; None if the minimum is out of reach."""
     groups = trial.snapshot.groups
-    if groups.is_leaf(group):
-        reach = int(trial.active[group]) + len(trial.pending(group))
-    else:
-        below = [_potential(trial, child) for child in groups.children(group)]
-        able = [found for found in below if found is not None]
-        if len(able) < groups.min_subgroup[group]:
-            return None
-        reach = sum(able)
-    return reach if reach >= groups.min_member[group] else None
+    reach: dict[int, list[int]] = {}  # by group: how many members of each able child could be active at most
+    for row in range(int(groups.end[group]) - 1, group - 1, -1):
+        below = reach.get(row, [])
+        most = int(trial.active[row]) + len(trial.pending(row)) if groups.is_leaf(row) else sum(below)
+        if len(below) >= groups.min_subgroup[row] and most >= groups.min_member[row]:
+            reach.setdefault(int(groups.parent[row]) if row != group else NONE, []).append(most)
+    return NONE in reach
 
 
 def ordered_children(trial: Trial, group: int) -> list[int]:

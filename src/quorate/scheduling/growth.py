@@ -5,6 +5,7 @@ that siblings grow evenly.
 """
 
 from collections.abc import Iterator
+from functools import partial
 from itertools import islice
 
 import numpy as np
@@ -89,8 +90,9 @@ def _first(trial: Trial, group: int) -> list[int]:
         first: list[int] = trial.pending(group)[:missing].tolist()
         return first
     children = [child for child in gang.ordered_children(trial, group) if gang.is_eligible(trial, child)]
-    chosen = children[: int(groups.min_subgroup[group])]
-    pods = [pod for child in chosen for pod in _first(trial, child)]
+    pods: list[int] = []
+    for child in children[: int(groups.min_subgroup[group])]:
+        pods += _first(trial, child)
     extras = (pod for child in children for pod in trial.pending(child).tolist())
     known = set(pods)
     return [*pods, *islice((pod for pod in extras if pod not in known), max(missing - len(pods), 0))]
@@ -121,12 +123,13 @@ def _least(trial: Trial, group: int) -> Ints:
     groups = trial.snapshot.groups
     if groups.is_leaf(group):
         return _least_members(trial, group, max(int(groups.min_member[group] - trial.active[group]), 0))
-    children = groups.children(group)
+    children = list(groups.children(group))
     waiting = [child for child in children if not gang.is_satisfied(trial, child)]
-    missing = int(groups.min_subgroup[group]) - (len(list(groups.children(group))) - len(waiting))
-    asked = np.array([_least(trial, child) for child in waiting if gang.is_eligible(trial, child)])
-    if missing <= 0 or not len(asked):
+    missing = int(groups.min_subgroup[group]) - (len(children) - len(waiting))
+    able = [child for child in waiting if missing > 0 and gang.is_eligible(trial, child)]
+    if not able:
         return np.zeros(len(SHARED), dtype=np.int64)
+    asked = list(map(partial(_least, trial), able))
     smallest: Ints = np.sort(asked, axis=0)[:missing].sum(axis=0)
     return smallest
 
