@@ -21,8 +21,11 @@ def is_satisfied(trial: Trial, group: int, added: Added = NOTHING) -> bool:
     groups, active = trial.snapshot.groups, trial.active
     if active[group] + added.get(group, 0) < groups.min_member[group]:
         return False
+    end = int(groups.end[group])
+    if end == group + 1:
+        return True
     held: dict[int, int] = {}  # by group: its children that are satisfied
-    for row in range(int(groups.end[group]) - 1, group, -1):
+    for row in range(end - 1, group, -1):
         if active[row] + added.get(row, 0) < groups.min_member[row]:
             continue
         if held.get(row, 0) >= groups.min_subgroup[row]:
