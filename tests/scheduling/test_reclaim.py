@@ -70,3 +70,10 @@ def test_a_gang_in_peace_gives_all_that_its_minimum_does_not_ask_for() -> None:
     cluster.gang("taker", [Group("", min_member=1, members=4)], queue="mine")
     cluster.settle()
     assert [len(cluster.bound(name)) for name in ("tree", "optional", "taker")] == [1, 0, 3]
+
+
+def test_who_has_no_quota_of_what_is_asked_for_gives_what_it_holds_beyond_another() -> None:
+    cluster = two_queues(4, gpus=1)
+    cluster.gang("taker", [Group("", min_member=1, members=1, gpus=0, cpus=61)], queue="mine")
+    cluster.settle()
+    assert cluster.bound("taker") == ["n"]

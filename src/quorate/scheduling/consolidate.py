@@ -1,7 +1,9 @@
 """Consolidate: move preemptible gangs together so that a waiting one fits, without anybody losing their seats.
 
-Nobody is moved unless everybody who is moved has a new place beside the taker. The node that lacks the least for one
-more pod of the taker is cleared first, of equals the last; on it the youngest gang moves first that has where to go.
+Nobody is moved unless everybody who is moved has a new place beside the taker, whoever of them chooses first. The node
+that lacks the least for one more pod of the taker is cleared first, of equals the one with the gang of the lowest
+priority, then the last; there the least and youngest gang moves first that has where to go, and of its pods only those
+that end up elsewhere.
 """
 
 from collections.abc import Iterator
@@ -9,12 +11,13 @@ from functools import partial
 
 import numpy as np
 
-from quorate.scheduling import reasons, victims
+from quorate.scheduling import reasons, spare, victims
 from quorate.scheduling.budgets import within_budgets
 from quorate.scheduling.cycle import Cycle
 from quorate.scheduling.pool import Unit, holders
-from quorate.scheduling.room import Room, exchange, resettle, take
+from quorate.scheduling.room import Room, exchange, resettle, take, without
 from quorate.scheduling.snapshot import GPU, NONE, Floats, Ints, Preemptibility, State
+from quorate.scheduling.spare import joined
 from quorate.scheduling.takers import serve
 from quorate.scheduling.trial import Trial
 
@@ -53,12 +56,36 @@ def _room(cycle: Cycle, taker: int, shape: int) -> Room | None:
         room = within_budgets(cycle, taker, draws)
         if room is None:
             return None
-        fork = cycle.trial.fork()
-        exchange(fork, taker, room)
-        if resettle(cycle, fork, room.units):
-            return room
+        for found in (room, _behind(cycle, taker, room.units)):
+            settled = found and _settled(cycle, taker, found)
+            if found and settled:
+                return _without_returning(cycle, taker, found, settled)
         shunned.update(cycle.trial.node[room.units[0].pods].tolist())
     return None
+
+
+def _behind(cycle: Cycle, taker: int, units: tuple[Unit, ...]) -> Room | None:
+    """What is left for the taker once everybody who goes has chosen a new place."""
+    fork = without(cycle.trial, units)
+    if not resettle(cycle, fork, units):
+        return None
+    attempt = cycle.solver.attempt(fork, taker, now=False)
+    return None if attempt.draft is None else Room(units, attempt)
+
+
+def _settled(cycle: Cycle, taker: int, room: Room) -> Trial | None:
+    """A fork after the exchange, if everybody found a place in it."""
+    fork = cycle.trial.fork()
+    exchange(fork, taker, room)
+    return fork if resettle(cycle, fork, room.units) else None
+
+
+def _without_returning(cycle: Cycle, taker: int, room: Room, settled: Trial) -> Room:
+    """The room without those who would only come back to where they are."""
+    moved = joined(room.units)
+    back = moved[settled.node[moved] == cycle.trial.node[moved]]
+    fewer = Room(spare.without(room.units, back), room.attempt)
+    return fewer if len(back) and _settled(cycle, taker, fewer) else room
 
 
 def _shape(cycle: Cycle, taker: int) -> int:
@@ -101,7 +128,7 @@ class _Clearing:
 
 
 def _next(scout: Trial, here: Ints, shape: int, shunned: set[int]) -> Unit | None:
-    """A unit of the youngest gang of these pods, on the cheapest node that can be cleared."""
+    """A unit of the least gang of these pods, on the cheapest node that can be cleared."""
     pods = scout.snapshot.pods
     lacks = _lacks(scout, shape)
     lacks[list(shunned)] = np.inf
@@ -109,9 +136,10 @@ def _next(scout: Trial, here: Ints, shape: int, shunned: set[int]) -> Unit | Non
     usable = here[np.isfinite(lacks[nodes])]
     while len(usable):
         nodes = scout.node[usable]
-        cheapest = lacks[nodes].min()
-        node = int(nodes[lacks[nodes] == cheapest].max())
-        for number in _youngest_first(scout, pods.gang[usable[nodes == node]]):
+        cheapest = usable[lacks[nodes] == lacks[nodes].min()]
+        priority = scout.snapshot.gangs.priority[pods.gang[cheapest]]
+        node = int(scout.node[cheapest[priority == priority.min()]].max())
+        for number in _least_first(scout, pods.gang[usable[nodes == node]]):
             unit = victims.next_unit(scout, number)
             if len(unit) and (scout.node[unit] == node).any():
                 return Unit(number, unit)
@@ -128,8 +156,8 @@ def _lacks(scout: Trial, shape: int) -> Floats:
     return np.where(scout.mask(shape), (room + 1 - fits).max(axis=0), np.inf)
 
 
-def _youngest_first(scout: Trial, gangs: Ints) -> list[int]:
-    created = scout.snapshot.gangs.created
-    found = np.unique(gangs)
-    order: Ints = np.lexsort((found, created[found]))[::-1]
+def _least_first(scout: Trial, numbers: Ints) -> list[int]:
+    """The lowest priority first, of equals the youngest."""
+    gangs, found = scout.snapshot.gangs, np.unique(numbers)
+    order: Ints = np.lexsort((found, gangs.created[found], -gangs.priority[found]))[::-1]
     return [int(number) for number in found[order]]

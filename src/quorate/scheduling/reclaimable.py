@@ -2,9 +2,11 @@
 
 A gang may reclaim while its queues stay within their fair share with it. A victim may be taken where its side
 of the tree holds more than it may keep, or where the taker is still within quota and the victim's side beyond
-its own. A taker within quota takes nothing from who has less than its own of all that is asked for.
+its own. A taker within quota takes nothing from who has less than its own of what is asked for and more of none
+of it; what has no quota does not count.
 """
 
+import math
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -56,9 +58,10 @@ def is_within_quota(shares: Shares, queue: int, held: Amounts) -> bool:
 
 
 def is_short(shares: Shares, queue: int, held: Amounts, requested: Amounts) -> bool:
-    """Whether a queue holds less than its quota of everything that is asked for."""
-    owed = zip(requested, held, shares.quota_rows[queue], strict=True)
-    return all(has < bound for asks, has, bound in owed if asks)
+    """Whether a queue holds less than its quota of something that is asked for, and more of nothing."""
+    rows = zip(requested, held, shares.quota_rows[queue], strict=True)
+    beyond = [has - bound for asks, has, bound in rows if asks and bound != math.inf]
+    return min(beyond, default=0) < 0 and max(beyond) <= 0
 
 
 def stays_fair(  # noqa: PLR0913 - two queues with what each holds, and how strict to be
