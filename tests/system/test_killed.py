@@ -1,5 +1,6 @@
 """The controllers are killed between two binds, or lose some of them: gangs are completed, nothing is lost."""
 
+import json
 import signal
 import subprocess
 import sys
@@ -21,8 +22,8 @@ BEFORE = 150  # binds that happen: one gang and a half
 
 
 @contextmanager
-def controllers(kubeconfig: Path) -> Iterator["subprocess.Popen[bytes]"]:
-    command = ["run", "--kubeconfig", str(kubeconfig), "--health-port", "0", "--log-level", "error"]
+def controllers(kubeconfig: Path, *more: str) -> Iterator["subprocess.Popen[bytes]"]:
+    command = ["run", "--kubeconfig", str(kubeconfig), "--health-port", "0", "--log-level", "error", *more]
     only = [f"--only={name}" for name in ("grouper", "scheduler", "status")]
     process = subprocess.Popen([sys.executable, "-m", "quorate.cli", *command, *only])
     try:
@@ -63,3 +64,45 @@ def test_killed_between_two_binds_nothing_is_lost(bare: Kubectl, tmp_path: Path)
         found = eventually(lambda: seats(bare), until=lambda all_: all(node for _, node in all_))
     assert Counter(name for name, _ in found) == Counter({f"j{number}": MEMBERS for number in range(JOBS)})
     assert max(Counter(node for _, node in found).values()) <= 10
+
+
+def leader(shell: Kubectl) -> str:
+    found = shell.run("get", "lease", "quorate", "-n", "quorate-system", "-o", "json")
+    return str(json.loads(found.out)["spec"].get("holderIdentity", "")) if found.code == 0 else ""
+
+
+def test_the_leader_is_killed_in_a_rush_and_the_other_process_finishes_it(
+    bare: Kubectl, tmp_path: Path
+) -> None:
+    """Half of the gangs fit; the one that was bound in part is completed, and no node takes more than it has."""
+    jobs = 2 * JOBS
+    for number in range(jobs):
+        bare.apply(job(f"j{number}", pods=MEMBERS, gpus=1, minimum=MEMBERS))
+    eventually(lambda: len(bare.get("pods")["items"]), until=lambda count: count == jobs * MEMBERS)
+    with (
+        standing(Gate(tmp_path, through=BEFORE, keeps_waiting=True), bare) as gate,
+        controllers(bare.kubeconfig, "--leader-elect") as first,
+    ):
+        held = eventually(lambda: leader(bare), within=60)
+        with controllers(bare.kubeconfig, "--leader-elect"):
+            eventually(lambda: gate.is_reached, within=60)
+            first.send_signal(signal.SIGKILL)
+            first.wait()
+            assert sum(bool(node) for _, node in seats(bare)) == BEFORE
+            gate.is_open = True
+            gate.refuse_who_waits()
+            eventually(lambda: leader(bare), until=lambda holder: holder not in {"", held}, within=60)
+            found = eventually(
+                lambda: [name for name, node in seats(bare) if node],
+                until=lambda bound: len(bound) == JOBS * MEMBERS,
+                within=60,
+            )
+            eventually(lambda: len(refused(bare)), until=lambda count: count == jobs - JOBS)
+            nodes = [node for _, node in seats(bare) if node]
+    assert set(Counter(found).values()) == {MEMBERS}
+    assert set(Counter(nodes).values()) == {10}
+
+
+def refused(shell: Kubectl) -> list[str]:
+    groups = shell.get("podgroups.scheduling.run.ai")["items"]
+    return [one["metadata"]["name"] for one in groups if one.get("status", {}).get("schedulingConditions")]
