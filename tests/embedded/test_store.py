@@ -3,7 +3,16 @@ import asyncio
 import pytest
 
 from quorate.api.meta import Json
-from quorate.embedded.store import AbsentError, Event, Key, PresentError, StaleError, Store, TooOldError
+from quorate.embedded.store import (
+    HISTORY,
+    AbsentError,
+    Event,
+    Key,
+    PresentError,
+    StaleError,
+    Store,
+    TooOldError,
+)
 
 
 def key(name: str, namespace: str = "default") -> Key:
@@ -82,6 +91,19 @@ def test_history_ends_where_it_was_cut() -> None:
     store.subscribe("", "configmaps", store.revision - 2)
     with pytest.raises(TooOldError, match="too old resource version: 2 "):
         store.subscribe("", "configmaps", 2)
+
+
+def test_as_many_events_are_kept_as_there_are_objects() -> None:
+    store = Store()
+    for number in range(HISTORY + 100):
+        store.create(key(f"m{number}"), obj(f"m{number}"))
+    then = store.revision
+    for number in range(HISTORY + 100):
+        store.update(key(f"m{number}"), obj(f"m{number}"))
+    assert len(store.subscribe("", "configmaps", then).drain()) == HISTORY + 100
+    store.update(key("m0"), obj("m0"))
+    with pytest.raises(TooOldError):
+        store.subscribe("", "configmaps", then)
 
 
 def test_a_subscription_starts_with_what_came_since() -> None:

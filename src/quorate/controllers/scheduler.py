@@ -69,6 +69,8 @@ READS: tuple[tuple[Kind, type[Object], bool], ...] = (
 CYCLE = "cycle"
 # a write that was accepted but not seen by then was lost with its watch event, or undone by someone
 ASSUMED_SECONDS = 30.0
+# so many between two looks at watches, leases and health
+ASSUMED_AT_ONCE = 500
 # a write whose answer was lost is either seen by then, or did not happen
 UNKNOWN_SECONDS = 10.0
 # staleness, delays and minimum runtimes end without an event: while gangs wait, look again
@@ -124,8 +126,10 @@ class Scheduler:
         # a thread, so that watches, leases and health are served while a large cycle is decided
         plan, amounts = await asyncio.to_thread(decided, snapshot, self._policy_at(now))
         self._granted.say(amounts)
-        for change in plan.changes:
+        for number, change in enumerate(plan.changes):
             self._assume(change, now + ASSUMED_SECONDS)
+            if number % ASSUMED_AT_ONCE == 0:
+                await asyncio.sleep(0)
         refusals = [*self._guards.explained(plan.refusals), *held]
         told = (*self._tell(snapshot, refusals), *self._problems(snapshot), *self._evictions.told())
         noted = self._usage.seen(snapshot) if self._usage else ()

@@ -67,8 +67,8 @@ class WatchOptions:
     bookmarks: bool = False
     send_initial_events: bool = False
     timeout_seconds: float = 0
-    # Events that may wait to be read before the reader counts as too slow.
-    buffer: int = 10_000
+    # Events that may wait to be read before the reader counts as too slow; None: as many as are kept.
+    buffer: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

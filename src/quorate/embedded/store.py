@@ -20,7 +20,8 @@ from quorate.embedded.subscription import Subscription
 
 encode = msgspec.json.Encoder().encode
 
-# Events kept for each resource, so that watches and paged lists can go on from a past revision.
+# Events kept for each resource, so that watches and paged lists can go on from a past revision; as many as there are
+# objects, if that is more: who reads them all at the start must be able to go on from there.
 HISTORY = 10_000
 
 
@@ -84,7 +85,8 @@ class Event:
 
 
 class Store:
-    def __init__(self, *, history: int = HISTORY) -> None:
+    def __init__(self, *, history: int | None = None) -> None:
+        """`history` keeps exactly so many events of each resource."""
         self.revision = 1
         # The revision the process started at: nothing before it can be told.
         self.floor = 1
@@ -150,11 +152,14 @@ class Store:
         before = self._expect(key, expected)
         return self._write("DELETED", key, before.object, before)
 
-    def subscribe(self, group: str, plural: str, since: int, *, limit: int = HISTORY) -> Subscription[Event]:
+    def subscribe(
+        self, group: str, plural: str, since: int, *, limit: int | None = None
+    ) -> Subscription[Event]:
         """All events after a revision, past ones first; cut off when more than `limit` wait to be read."""
         past = self._since(group, plural, since)
-        subscription = Subscription[Event](past, limit + len(past), since)
         shelf = self._shelf(group, plural)
+        limit = self._kept(shelf) if limit is None else limit
+        subscription = Subscription[Event](past, limit + len(past), since)
         shelf.subscriptions.append(subscription)
         subscription.on_close(lambda: shelf.subscriptions.remove(subscription))
         return subscription
@@ -222,5 +227,8 @@ class Store:
 
     def _remember(self, shelf: Shelf[Event], event: Event) -> None:
         shelf.history.append(event)
-        if len(shelf.history) > self._history:
+        if len(shelf.history) > (self._history or HISTORY) and len(shelf.history) > self._kept(shelf):
             shelf.oldest = shelf.history.popleft().revision
+
+    def _kept(self, shelf: Shelf[Event]) -> int:
+        return self._history or max(HISTORY, shelf.count())

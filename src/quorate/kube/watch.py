@@ -1,6 +1,6 @@
 """List-and-watch: keeps one `Cache` equal to the server, whatever happens to the connection.
 
-1. The start is a watch-list (`sendInitialEvents`) where the server has it, else a paged list.
+1. The start is a watch-list (`sendInitialEvents`) where the server has it, which then goes on; else a paged list.
 2. A watch that ends, breaks in mid-line or falls silent is opened again at the last revision seen.
 3. `Gone`, and any other refusal of the revision, means a new start; the cache keeps its objects meanwhile
    and learns by comparison what was deleted.
@@ -10,8 +10,8 @@
 import asyncio
 import logging
 import random
-from collections.abc import AsyncIterator
-from contextlib import suppress
+from collections.abc import AsyncGenerator, AsyncIterator
+from contextlib import aclosing, suppress
 from typing import Generic
 
 import aiohttp
@@ -122,9 +122,9 @@ class Reflector(Generic[T]):
             await asyncio.sleep(next(waits))
 
     async def _start_and_follow(self) -> None:
-        if not self._revision:
-            self._revision = await self._start()
         try:
+            if not self._revision and not await self._start_by_watch():
+                self._revision = await self._start_by_list()
             await self._follow()
         except (Gone, BadRequest, Invalid, ServerFailed, AnswerUnreadable):
             self._revision = ""
@@ -142,33 +142,45 @@ class Reflector(Generic[T]):
                 log.warning("cannot watch %s: %s", self._cache.scope, problem)
             self._cache.problem = problem
 
-    async def _start(self) -> str:
-        if self._watch_list:
+    async def _start_by_watch(self) -> bool:
+        """Start, and follow on the same watch: between two a busy server may forget events. False if it cannot."""
+        if not self._watch_list:
+            return False
+        query = {"sendInitialEvents": "true", "resourceVersionMatch": "NotOlderThan"}
+        async with aclosing(self._batches(query, self._silence)) as batches:
             try:
-                return await self._start_by_watch()
+                events = await self._initial(batches)
             except StartUnsupported as error:
                 log.info("%s: %s; starting from a list", self._cache.scope, error)
                 self._watch_list = False
-        return await self._start_by_list()
+                return False
+            self._take_all(events)
+            with suppress(ConnectionLost):
+                async for batch in batches:
+                    self._take_all(batch)
+        return True
 
-    async def _start_by_watch(self) -> str:
-        query = {"sendInitialEvents": "true", "resourceVersionMatch": "NotOlderThan"}
+    async def _initial(self, batches: AsyncIterator[list[Envelope]]) -> list[Envelope]:
+        """Fill the cache with the initial events; those that came after them are returned."""
         found: dict[Key, T] = {}
         rejected: dict[Key, str] = {}
         try:
-            async for batch in self._batches(query, START_SILENCE_SECONDS):
-                for event in batch:
-                    if event.type == "BOOKMARK":
+            async with asyncio.timeout(START_SILENCE_SECONDS) as silence:
+                async for batch in batches:
+                    for at, event in enumerate(batch):
+                        if event.type != "BOOKMARK":
+                            self._collect(event, found, rejected)
+                            continue
                         mark = READ_MARK(event.object).metadata
                         if INITIAL_END in (mark.annotations or {}):
                             self._cache.replace(found.values(), rejected, mark.resource_version)
-                            return mark.resource_version
-                    else:
-                        self._collect(event, found, rejected)
-        except (BadRequest, Invalid, Forbidden, ConnectionLost) as error:
+                            self._revision = mark.resource_version
+                            return batch[at + 1 :]
+                    silence.reschedule(asyncio.get_running_loop().time() + START_SILENCE_SECONDS)
+        except (BadRequest, Invalid, Forbidden, ConnectionLost, TimeoutError) as error:
             if isinstance(error, Forbidden) and "sendInitialEvents" not in str(error):
                 raise
-            raise StartUnsupported(str(error)) from error
+            raise StartUnsupported(str(error) or "the initial events have no end") from error
         raise StartUnsupported("the watch ended before its initial events did")
 
     def _collect(self, event: Envelope, found: dict[Key, T], rejected: dict[Key, str]) -> None:
@@ -199,12 +211,14 @@ class Reflector(Generic[T]):
         return revision
 
     async def _follow(self) -> None:
-        query = {"resourceVersion": self._revision, "timeoutSeconds": str(self._chance.randint(300, 600))}
         with suppress(ConnectionLost):
-            async for batch in self._batches(query, self._silence):
-                self._cache.problem = ""
-                for event in batch:
-                    self._take(event)
+            async for batch in self._batches({"resourceVersion": self._revision}, self._silence):
+                self._take_all(batch)
+
+    def _take_all(self, batch: list[Envelope]) -> None:
+        self._cache.problem = ""
+        for event in batch:
+            self._take(event)
 
     def _take(self, event: Envelope) -> None:
         if event.type == "BOOKMARK":
@@ -226,8 +240,9 @@ class Reflector(Generic[T]):
     def _advance(self, revision: str) -> None:
         self._revision = self._cache.revision = revision
 
-    async def _batches(self, query: dict[str, str], silence: float) -> AsyncIterator[list[Envelope]]:
+    async def _batches(self, query: dict[str, str], silence: float) -> AsyncGenerator[list[Envelope]]:
         """The events of one watch, as many at once as arrived together."""
+        query = {**query, "timeoutSeconds": str(self._chance.randint(300, 600))}
         request = watch_request(self._cache.scope, query)
         async with self._client.stream(request, silence=silence) as content:
             async for lines in whole_lines(content):
