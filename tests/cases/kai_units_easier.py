@@ -4,13 +4,18 @@ A job is easier where it may fit and the other does not. The cluster of a case h
 job, with just what that pod asks for, and the other one comes first: an easier job starts although the other
 one is refused in the same cycle; one that is not easier leaves no such cluster, so there the other starts. A
 job that is called easier and yet fits nowhere alone must have been tried after the other one all the same.
+
+Rows that are one pod of such a job have no result of their own: the pod by itself, on a node that has twice what it
+asks for, starts exactly if its status is pending.
 """
 
 from collections.abc import Iterator
 from typing import Any
 
+from msgspec import structs
+
 from quorate.api import labels
-from quorate.api.core import NODE, POD, PRIORITY_CLASS, Node, NodeStatus, Pod, PriorityClass
+from quorate.api.core import NODE, POD, PRIORITY_CLASS, Node, NodeStatus, Pod, PodStatus, PriorityClass
 from quorate.api.meta import ObjectMeta
 from quorate.api.podgroup import POD_GROUP, PodGroup, PodGroupSpec
 from quorate.api.podspec import Container, PodSpec, ResourceRequirements
@@ -30,7 +35,7 @@ FIRST, SECOND = "representative", "job"
 def run(case: Json, file: Json) -> Outcome:
     del file
     if "result" not in case:
-        return unsupported("a fragment of a table, nothing is decided")
+        return _alone(case)
     asked = {name: list(_pending(case[f"{name}_resources"])) for name in (FIRST, SECOND)}
     every = [requests for pods in asked.values() for requests in pods]
     if any(milli(requests.get(labels.GPU_RESOURCE, "0")) % 1000 for requests in every):
@@ -41,6 +46,22 @@ def run(case: Json, file: Json) -> Outcome:
         return passed()
     reason = explain(Mismatch("minimal_job", case, case["result"], got))
     return deviating(reason) if reason else failed(f"{sorted(started)} start on nodes of the job's size")
+
+
+def _alone(case: Json) -> Outcome:
+    encoder, phase = Encoder("quorate"), case["status"].removeprefix("Pod")
+    room = {name: milli(amount) * 2 / 1000 for name, amount in case["resources"].items()}
+    status = NodeStatus(allocatable={"pods": 110, **room})
+    encoder.update(NODE, None, Node(metadata=ObjectMeta(name="node"), status=status))
+    group = PodGroup(metadata=ObjectMeta(name=SECOND, namespace="default"), spec=PodGroupSpec(min_member=1))
+    encoder.update(POD_GROUP, None, group)
+    pod = _pod(SECOND, 0, case["resources"])
+    seat = "" if phase == "Pending" else "node"
+    spec = structs.replace(pod.spec, node_name=seat)
+    encoder.update(POD, None, structs.replace(pod, spec=spec, status=PodStatus(phase=phase)))
+    plan = decide(encoder.snapshot(NOW))
+    starts = any(isinstance(change, Bind) for change in plan.changes)
+    return passed() if starts == (phase == "Pending") else failed(f"a pod that is {phase} starts: {starts}")
 
 
 def _pending(stated: Any) -> Iterator[Requests]:
