@@ -142,3 +142,34 @@ def test_a_composite_that_needs_none_holds_nobody() -> None:
     member(cluster, "free", "b", 2)
     cluster.settle()
     assert (len(cluster.bound("a")), len(cluster.bound("b"))) == (0, 2)
+
+
+def test_composites_in_a_circle_are_told_and_keep_nobody_else_waiting() -> None:
+    cluster = Cluster()
+    cluster.node("n", 5)
+    composite(cluster, "a", parent="b")
+    composite(cluster, "b", parent="a")
+    composite(cluster, "below", parent="b")
+    for of in ("a", "below"):
+        member(cluster, of, f"of-{of}", 1)
+    cluster.gang("other", [Group("", min_member=1, members=1)])
+    plan = cluster.cycle()
+    assert cluster.bound("other") == ["n"]
+    told = "its gangs do not start until that is mended"
+    assert {refusal.gang.name: refusal.message for refusal in plan.refusals} == {
+        "of-a": f"CompositePodGroup ns/a: spec.parent: parents form a circle: a -> b -> a; {told}",
+        "of-below": f"CompositePodGroup ns/below: spec.parent: parents form a circle: below -> b -> a -> b; {told}",
+    }
+
+
+def test_composites_start_in_each_other_as_deep_as_may_be_and_no_deeper() -> None:
+    cluster = Cluster()
+    cluster.node("n", 5)
+    for at in range(600):
+        composite(cluster, f"c{at}", parent=f"c{at - 1}" if at else "")
+    member(cluster, "c599", "deep", 1)
+    (refusal,) = cluster.cycle().refusals
+    assert "spec.parent: more than 64 composites stand above each other" in refusal.message
+    composite(cluster, "c536")
+    cluster.cycle()
+    assert cluster.bound("deep") == ["n"]

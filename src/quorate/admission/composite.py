@@ -6,6 +6,7 @@ from quorate.admission.fields import missing
 from quorate.admission.levels import unknown_levels
 from quorate.admission.surroundings import NOTHING_KNOWN, Surroundings
 from quorate.api.composite import CompositePodGroup
+from quorate.rules.composites import way_up_fault
 from quorate.rules.validity import Cause, Fault, Findings
 
 
@@ -28,17 +29,13 @@ def _minimum_faults(new: CompositePodGroup) -> Iterator[Fault]:
 def _parent_faults(
     new: CompositePodGroup, composites: Mapping[str, CompositePodGroup] | None
 ) -> Iterator[Fault]:
-    path = [new.metadata.name]
-    parent = new.spec.parent
-    while parent:
-        path.append(parent)
-        if parent == new.metadata.name:
-            yield Fault("spec.parent", f"parents form a circle: {' -> '.join(path)}", Cause.STRUCTURE)
-            return
-        above = (composites or {}).get(f"{new.metadata.namespace}/{parent}")
-        if above is None or parent in path[:-1]:
-            return
-        parent = above.spec.parent
+    def parent_of(name: str) -> str:
+        found = new if name == new.metadata.name else known.get(f"{new.metadata.namespace}/{name}")
+        return found.spec.parent if found is not None else ""
+
+    known = composites or {}
+    if fault := way_up_fault(new.metadata.name, parent_of):
+        yield Fault("spec.parent", fault, Cause.STRUCTURE)
 
 
 def _warnings(new: CompositePodGroup, around: Surroundings) -> Iterator[Fault]:

@@ -48,7 +48,9 @@ def _not_together(cycle: Cycle, number: int, found: int, needed: int) -> Refusal
     if needed > there:
         message = f"{above}: {there} of the {needed} groups that must start together exist"
     if needed == ABSENT:
-        message = f"{above} does not exist: create it, or take its name from the label of this gang"
+        absent = f"{above} does not exist: create it, or take its name from the label of this gang"
+        told = (f"{above}: {one.message}" for one in snapshot.problems if one.about == above)
+        message = next(told, absent)
     return Refusal(
         gang=snapshot.gangs.refs[number],
         gate="CompositeNotSatisfied",

@@ -182,7 +182,7 @@ class Groups:
 
 
 UNKNOWN = -2  # a topology level that no Topology has
-ABSENT = 2**31 - 1  # the minimum of a composite that gangs name and that does not exist
+ABSENT = 2**31 - 1  # the minimum of a composite that does not exist or has no top above it
 
 
 @dataclass(frozen=True, eq=False)
@@ -211,7 +211,7 @@ class Composites:
 
     refs: tuple[Ref, ...]
     parent: Ints
-    minimum: Ints  # members (gangs or composites) that must start together; ABSENT: the object is not there
+    minimum: Ints  # members (gangs or composites) that must start together; ABSENT: none may
     required: Ints
     preferred: Ints
     spread: Ints  # composites of one number keep to different domains where they can; NONE

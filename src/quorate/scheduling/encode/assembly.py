@@ -1,15 +1,13 @@
 """Makes a `Snapshot` of what the encoder keeps: indices moved, slots to rows."""
 
-from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import chain
 
 import numpy as np
 
-from quorate.api.composite import COMPOSITE_POD_GROUP, CompositePodGroup, CompositePodGroupSpec
-from quorate.api.meta import ObjectMeta
-from quorate.plan import Ref
+from quorate.api.composite import CompositePodGroup
+from quorate.scheduling.encode.composites import composites_of
 from quorate.scheduling.encode.gangs import Member
 from quorate.scheduling.encode.joined import Joined
 from quorate.scheduling.encode.nodes import NodeTable
@@ -18,10 +16,8 @@ from quorate.scheduling.encode.queues import DEFAULT
 from quorate.scheduling.encode.topologies import Topologies
 from quorate.scheduling.request import Request
 from quorate.scheduling.snapshot import (
-    ABSENT,
     NONE,
     Budgets,
-    Composites,
     Gangs,
     Groups,
     Ints,
@@ -55,6 +51,7 @@ def assemble(parts: Parts, *, now: float, revision: str) -> Snapshot:
     named = {one for one in set(parts.gangs.composites) if one is not None}
     composites = {key: row for row, key in enumerate(sorted({*parts.composites, *named}))}
     gangs = _gangs(parts, composites)
+    together, broken = composites_of(composites, parts.composites, parts.gangs.composites, parts.levels)
     return Snapshot(
         now=now,
         revision=revision,
@@ -68,7 +65,7 @@ def assemble(parts: Parts, *, now: float, revision: str) -> Snapshot:
         pods=_pods(parts, rows),
         groups=_groups(parts.gangs),
         gangs=gangs,
-        composites=_composites(parts, composites),
+        composites=together,
         queues=parts.queues,
         budgets=parts.budgets,
         unbound=parts.unbound,
@@ -78,6 +75,7 @@ def assemble(parts: Parts, *, now: float, revision: str) -> Snapshot:
             *parts.nodes.problems.values(),
             *chain.from_iterable(found for _, found in sorted(parts.gangs.problems.items())),
             *_unqueued(parts.gangs, gangs),
+            *broken,
         ),
     )
 
@@ -180,58 +178,3 @@ def _above(gangs: Joined, rows: Mapping[Key, int]) -> Ints:
         return np.full(len(gangs.keys), NONE, dtype=np.int64)
     found = [NONE if one is None else rows[one] for one in gangs.composites]
     return np.array(found, dtype=np.int64)
-
-
-def _composites(parts: Parts, rows: Mapping[Key, int]) -> Composites:
-    found = [parts.composites.get(key) or _absent(*key) for key in rows]
-    counts = np.zeros(len(found), dtype=np.int64)
-    for above, gangs in Counter(parts.gangs.composites).items() if rows else ():
-        if above is not None:
-            counts[rows[above]] += gangs
-    parents = [rows.get((one.metadata.namespace, one.spec.parent), NONE) for one in found]
-    spreads = {
-        key: number
-        for number, key in enumerate(sorted({(one.metadata.namespace, one.spec.spread) for one in found}))
-    }
-    for parent in parents:
-        if parent != NONE:
-            counts[parent] += 1
-    constraints = [one.spec.topology_constraint for one in found]
-    return Composites(
-        refs=tuple(
-            Ref(kind=COMPOSITE_POD_GROUP, name=one.metadata.name, namespace=one.metadata.namespace)
-            for one in found
-        ),
-        parent=np.array(parents, dtype=np.int64),
-        minimum=np.array(
-            [
-                int(counts[row]) if one.spec.min_group_count is None else one.spec.min_group_count
-                for row, one in enumerate(found)
-            ],
-            dtype=np.int64,
-        ),
-        required=np.array(
-            [
-                NONE if one is None else parts.levels.row(one.topology, one.required_topology_level)
-                for one in constraints
-            ],
-            dtype=np.int64,
-        ),
-        preferred=np.array(
-            [
-                NONE if one is None else parts.levels.row(one.topology, one.preferred_topology_level)
-                for one in constraints
-            ],
-            dtype=np.int64,
-        ),
-        spread=np.array(
-            [spreads[one.metadata.namespace, one.spec.spread] if one.spec.spread else NONE for one in found],
-            dtype=np.int64,
-        ),
-    )
-
-
-def _absent(namespace: str, name: str) -> CompositePodGroup:
-    """Stands for a composite that gangs name before it is there: it holds them back."""
-    spec = CompositePodGroupSpec(min_group_count=ABSENT)
-    return CompositePodGroup(metadata=ObjectMeta(name=name, namespace=namespace), spec=spec)
