@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, fields
 from datetime import UTC, datetime
 from typing import Any, Protocol
 
+import msgspec
 from msgspec.structs import replace
 
 from quorate.api import labels
@@ -34,6 +35,13 @@ from quorate.api.policy import (
     PodDisruptionBudgetStatus,
 )
 from quorate.api.queue import QUEUE, Queue, QueueResource, QueueResources, QueueSpec
+from quorate.api.storage import (
+    PERSISTENT_VOLUME,
+    PERSISTENT_VOLUME_CLAIM,
+    ClaimReference,
+    PersistentVolume,
+    PersistentVolumeClaim,
+)
 from quorate.api.topology import TOPOLOGY, Topology, TopologyLevel, TopologySpec
 from quorate.plan import Bind, Change, Evict, Patch, Plan, SetStatus
 from quorate.scheduling.decide import decide
@@ -275,6 +283,8 @@ class Cluster:
                 self.change(replace(pod, status=PodStatus(phase="Pending", nominated_node_name=node)))
             case Patch() if change.target.kind == POD_GROUP:
                 self._annotate(change.target.name, change.body["metadata"]["annotations"])
+            case Patch() if change.target.kind == PERSISTENT_VOLUME:
+                self._hold(change)
             case Patch():
                 known = self.objects[change.target.kind, change.target.name]
                 metadata = replace(known.metadata, annotations=change.body["metadata"]["annotations"])
@@ -310,6 +320,18 @@ class Cluster:
         }
         meta = ObjectMeta(name=name, labels=self.places[name])
         return Node(metadata=meta, status=NodeStatus(allocatable=amounts))
+
+    def _hold(self, change: Patch) -> None:
+        """A volume names its claim, and its controller binds the two."""
+        volume = self.objects[PERSISTENT_VOLUME, change.target.name]
+        holder = msgspec.convert(change.body["spec"]["claimRef"], ClaimReference)
+        claim = self.objects[PERSISTENT_VOLUME_CLAIM, holder.name]
+        assert isinstance(volume, PersistentVolume)
+        assert isinstance(claim, PersistentVolumeClaim)
+        assert volume.spec.claim_ref is None, "a volume is given once"
+        self.show(PERSISTENT_VOLUME, replace(volume, spec=replace(volume.spec, claim_ref=holder)), was=volume)
+        bound = replace(claim.spec, volume_name=volume.metadata.name)
+        self.show(PERSISTENT_VOLUME_CLAIM, replace(claim, spec=bound), was=claim)
 
     def _count_budget(self, gang: str) -> None:
         """What the disruption controller writes."""

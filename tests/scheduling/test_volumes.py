@@ -3,8 +3,9 @@
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
-from quorate.api.meta import ObjectMeta
+from quorate.api.meta import ObjectMeta, OwnerReference
 from quorate.api.podspec import (
     ClaimVolume,
     EphemeralVolume,
@@ -50,9 +51,17 @@ def storage_class(cluster: Cluster, mode: str = WAITING, **fields: Any) -> None:
 
 
 def claim(
-    cluster: Cluster, name: str = "data", *, volume: str = "", annotations: dict[str, str] | None = None
+    cluster: Cluster,
+    name: str = "data",
+    *,
+    volume: str = "",
+    annotations: dict[str, str] | None = None,
+    owner: str = "",
 ) -> None:
-    meta = ObjectMeta(name=name, namespace="ns", uid=f"uid-{name}", annotations=annotations)
+    owners = [OwnerReference("v1", "Pod", "pod", owner, controller=True)] if owner else None
+    meta = ObjectMeta(
+        name=name, namespace="ns", uid=f"uid-{name}", annotations=annotations, owner_references=owners
+    )
     spec = PersistentVolumeClaimSpec(storage_class_name="disks", volume_name=volume)
     cluster.show(PERSISTENT_VOLUME_CLAIM, PersistentVolumeClaim(metadata=meta, spec=spec))
 
@@ -119,8 +128,15 @@ def test_a_class_that_makes_volumes_in_some_places_ties_pods_to_them() -> None:
 def test_a_claim_of_the_pods_own_is_told_too() -> None:
     cluster = cluster_of("a")
     cluster.dress("job", volumes=[Volume("scratch", ephemeral=EphemeralVolume())])
+    pod = cluster.pods["job.0"]
+    cluster.change(replace(pod, metadata=replace(pod.metadata, uid="uid-pod")))
     storage_class(cluster)
+    (refusal,) = cluster.cycle().refusals
+    assert "waiting for ephemeral volume controller to create" in refusal.message
     claim(cluster, "job.0-scratch")
+    (refusal,) = cluster.cycle().refusals
+    assert "was not created for this pod" in refusal.message
+    claim(cluster, "job.0-scratch", owner="uid-pod")
     cluster.settle()
     assert selected(cluster, "job.0-scratch") == "a"
 
@@ -132,7 +148,7 @@ def test_a_claim_of_the_pods_own_is_told_too() -> None:
         ({"mode": "Immediate"}, "pod has unbound immediate PersistentVolumeClaims: data"),
         (
             {"provisioner": "kubernetes.io/no-provisioner"},
-            "nothing makes a volume for data: bind one of its class to it first",
+            'persistentvolumeclaim "data" finds no free persistentvolume among volumes of class disks (0Gi): make one',
         ),
     ],
     ids=["no claim", "bound at once", "made by hand"],

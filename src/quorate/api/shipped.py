@@ -109,6 +109,7 @@ def _controller_rules() -> list[Json]:
             ["nodes", "namespaces", "persistentvolumes", "persistentvolumeclaims", "replicationcontrollers"],
             _READ,
         ),
+        _rule([""], ["persistentvolumes"], ["patch"]),  # a volume made by hand names the claim that takes it
         _rule([""], ["persistentvolumeclaims", "services", "configmaps"], [*_READ, *write]),
         _rule(["", "events.k8s.io"], ["events"], ["create", "patch", "update"]),
         _rule(["apps"], ["controllerrevisions"], [*_READ, *write]),

@@ -3,7 +3,7 @@
 import msgspec
 
 from quorate.api.meta import Kind, Object, Part, Wire
-from quorate.api.podspec import NodeSelector, ResourceRequirements
+from quorate.api.podspec import LabelSelector, NodeSelector, ResourceList, ResourceRequirements
 
 PERSISTENT_VOLUME = Kind("", "v1", "PersistentVolume", "persistentvolumes", namespaced=False)
 PERSISTENT_VOLUME_CLAIM = Kind("", "v1", "PersistentVolumeClaim", "persistentvolumeclaims")
@@ -19,6 +19,8 @@ class PersistentVolumeClaimSpec(Wire):
     volume_name: str = ""
     storage_class_name: str | None = None
     access_modes: list[str] | None = None
+    volume_mode: str = "Filesystem"
+    selector: LabelSelector | None = None
     resources: ResourceRequirements = ResourceRequirements()
 
 
@@ -35,8 +37,20 @@ class VolumeNodeAffinity(Part, frozen=True):
     required: NodeSelector | None = None
 
 
+class ClaimReference(Part, frozen=True):
+    """The claim that holds a volume, or that it is kept for: then without a UID."""
+
+    namespace: str = ""
+    name: str = ""
+    uid: str = ""
+
+
 class PersistentVolumeSpec(Wire):
     storage_class_name: str = ""
+    capacity: ResourceList | None = None
+    access_modes: list[str] | None = None
+    volume_mode: str = "Filesystem"
+    claim_ref: ClaimReference | None = None
     node_affinity: VolumeNodeAffinity | None = None
 
 

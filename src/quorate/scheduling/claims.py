@@ -1,28 +1,50 @@
-"""Claims that wait for the node of their first pod learn it with the pod's binding, as their provisioner wants it.
+"""Claims that wait for the node of their first pod learn it with the pod's binding.
 
-A claim that a crash left untold is told in the next cycle: its pod is bound by then.
+1. A claim whose volume is made for it names the node, as its provisioner wants it.
+2. A volume made by hand names the claim that takes it, and its controller binds the two: the smallest that is free on
+   the node, or the one that was chosen beforehand.
+3. What a crash left unsaid is said in the next cycle: the pod is bound by then.
 """
 
 from collections.abc import Iterable, Iterator
 
 from quorate.plan import Bind, Change, Patch, Ref
 from quorate.scheduling.cycle import Cycle
+from quorate.scheduling.snapshot import ByHand, Snapshot, Unbound
 
 SELECTED_NODE = "volume.kubernetes.io/selected-node"
+BOUND_BY_CONTROLLER = "pv.kubernetes.io/bound-by-controller"
 
 
 def told(cycle: Cycle, binds: Iterable[Bind]) -> Iterator[Change]:
-    """The binds, and before them what their claims are told; a shared claim gets the node of its first pod."""
-    waiting = {one.pod: one.claims for one in cycle.snapshot.unbound}
-    nodes = {claim: one.node for one in cycle.snapshot.unbound if one.node for claim in one.claims}
-    yield from (_selected(claim, node) for claim, node in nodes.items())
+    """The binds, and before them what their claims need; a shared claim gets the node of its first pod."""
+    waiting = {one.pod: one for one in cycle.snapshot.unbound}
+    known: set[Ref] = set()  # claims that were told, and volumes that are given away
+    for one in waiting.values():
+        if one.node:
+            yield from _told(cycle.snapshot, one, one.node, known)
     for bind in binds:
-        for claim in waiting.get(bind.pod, ()):
-            if claim not in nodes:
-                nodes[claim] = bind.node
-                yield _selected(claim, bind.node)
+        if bind.pod in waiting:
+            yield from _told(cycle.snapshot, waiting[bind.pod], bind.node, known)
         yield bind
 
 
-def _selected(claim: Ref, node: str) -> Patch:
-    return Patch(claim, {"metadata": {"annotations": {SELECTED_NODE: node}}})
+def _told(snapshot: Snapshot, pod: Unbound, node: str, known: set[Ref]) -> Iterator[Patch]:
+    """What is written for the claims of one pod that are not in `known` yet."""
+    for claim in pod.claims:
+        if claim not in known:
+            known.add(claim)
+            yield Patch(claim, {"metadata": {"annotations": {SELECTED_NODE: node}}})
+    for one in pod.by_hand:
+        free = (one.volume,) if one.volume else snapshot.stock.get((one.demand, node), ())
+        volume = next((each for each in free if each not in known), None)
+        if volume is not None and one.claim not in known:
+            known |= {one.claim, volume}
+            yield _held(volume, one)
+
+
+def _held(volume: Ref, one: ByHand) -> Patch:
+    claim = one.claim
+    holder = {"apiVersion": claim.kind.api_version, "kind": claim.kind.kind, "uid": claim.uid}
+    body = {"claimRef": {**holder, "namespace": claim.namespace, "name": claim.name}}
+    return Patch(volume, {"metadata": {"annotations": {BOUND_BY_CONTROLLER: "yes"}}, "spec": body})

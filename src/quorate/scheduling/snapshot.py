@@ -256,12 +256,22 @@ class Problem:
     message: str
 
 
+@dataclass(frozen=True)
+class ByHand:
+    """A claim that takes a volume made by hand: one of `stock` on the node of its pod, or the one chosen for it."""
+
+    claim: Ref
+    demand: str
+    volume: Ref | None = None
+
+
 @dataclass(frozen=True, eq=False)
 class Unbound:
-    """Claims of a pod that wait to be told its node."""
+    """Claims of a pod that wait to be told its node, or for one of the volumes there."""
 
     pod: Ref
     claims: tuple[Ref, ...]
+    by_hand: tuple[ByHand, ...]
     node: str  # where the pod is bound already, ""
 
 
@@ -285,6 +295,7 @@ class Snapshot:
     queues: Queues
     budgets: Budgets
     unbound: tuple[Unbound, ...] = ()
+    stock: Mapping[tuple[str, str], tuple[Ref, ...]] = field(default_factory=dict)  # by demand and node
     namespaces: Mapping[str, Mapping[str, str]] = field(default_factory=dict)  # their labels
     problems: tuple[Problem, ...] = field(default=())
 

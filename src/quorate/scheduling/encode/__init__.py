@@ -14,7 +14,6 @@ from dataclasses import replace
 from functools import partial
 from itertools import chain
 from math import inf
-from typing import TypeVar
 
 from msgspec.structs import replace as replace_fields
 
@@ -35,14 +34,12 @@ from quorate.scheduling.encode.nodes import NodeTable
 from quorate.scheduling.encode.pods import Entry, Key, Shapes, entry_of
 from quorate.scheduling.encode.queues import queues_of
 from quorate.scheduling.encode.topologies import Topologies
-from quorate.scheduling.encode.volumes import Volumes, claimed
+from quorate.scheduling.encode.volumes import Volumes, claimed, store
 from quorate.scheduling.snapshot import NONE, Floats, Problem, Queues, Snapshot, State, Unbound
 
 STUCK_AFTER = 60.0  # seconds past the time by which a pod should have been gone
 
 Change = Callable[[Object | None, Object | None], None]
-K = TypeVar("K")
-V = TypeVar("V", bound=Object)
 
 
 class Encoder:
@@ -110,6 +107,8 @@ class Encoder:
         """Everything known at this time, as arrays."""
         if self._nodes.is_littered or self._shapes.is_littered or self._budgets.is_littered:
             self._renumber()
+        self._reread(self._volumes.restocked())
+        stock = self._nodes.offer(self._volumes.stock.on_hosts)
         self._rebuild()
         self._give_up_on_stuck(now)
         if self._last is not None:
@@ -128,6 +127,7 @@ class Encoder:
             namespaces=dict(self._namespaces),
             budgets=self._budgets.freeze(),
             unbound=tuple(one for _, one in sorted(self._unbound.items())),
+            stock=stock,
             problems=problems,
         )
         self._last = assemble(parts, now=now, revision=str(self._revision))
@@ -209,8 +209,8 @@ class Encoder:
         if (budget := self._budgets.of(new)) != NONE:
             entry = replace_fields(entry, member=replace_fields(entry.member, budget=budget))
         self._entries[known] = entry
-        if ties.waiting and new.spec.scheduler_name == self._scheduler:
-            self._unbound[known] = Unbound(entry.member.ref, ties.waiting, entry.node)
+        if (ties.waiting or ties.by_hand) and new.spec.scheduler_name == self._scheduler:
+            self._unbound[known] = Unbound(entry.member.ref, ties.waiting, ties.by_hand, entry.node)
         self._charge(known, entry, 1)
         if entry.gang is None:
             self._foreign.add(known)
@@ -271,7 +271,7 @@ class Encoder:
                 self._pod(entry.pod, entry.pod)
 
     def _node(self, old: Object | None, new: Object | None) -> None:
-        _store(self._known_nodes, self._keys(old, new)[1], new, Node)
+        store(self._known_nodes, self._keys(old, new)[1], new)
         if isinstance(new, Node):
             self._nodes.put(new)
         elif isinstance(old, Node):
@@ -306,16 +306,16 @@ class Encoder:
             self._reread_all()
 
     def _queue(self, old: Object | None, new: Object | None) -> None:
-        _store(self._queues, self._keys(old, new)[1], new, Queue)
+        store(self._queues, self._keys(old, new)[1], new)
         self._divided = None
 
     def _priority_class(self, old: Object | None, new: Object | None) -> None:
-        _store(self._classes, self._keys(old, new)[1], new, PriorityClass)
+        store(self._classes, self._keys(old, new)[1], new)
         self._frames.clear()
         self._dirty.update(self._podgroups)
 
     def _topology(self, old: Object | None, new: Object | None) -> None:
-        _store(self._topologies, self._keys(old, new)[1], new, Topology)
+        store(self._topologies, self._keys(old, new)[1], new)
         self._lay_levels()
 
     def _namespace(self, old: Object | None, new: Object | None) -> None:
@@ -334,17 +334,10 @@ class Encoder:
             self._reread_all(self._keys(old, new)[0])
 
     def _composite(self, old: Object | None, new: Object | None) -> None:
-        _store(self._composites, self._keys(old, new), new, CompositePodGroup)
+        store(self._composites, self._keys(old, new), new)
 
     @staticmethod
     def _keys(old: Object | None, new: Object | None) -> Key:
         known = new or old
         assert known is not None, "a change has an object before or after"
         return known.metadata.namespace, known.metadata.name
-
-
-def _store(table: dict[K, V], key: K, new: Object | None, kind: type[V]) -> None:
-    if isinstance(new, kind):
-        table[key] = new
-    else:
-        table.pop(key, None)

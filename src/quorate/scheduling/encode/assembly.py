@@ -7,6 +7,7 @@ from itertools import chain
 import numpy as np
 
 from quorate.api.composite import CompositePodGroup
+from quorate.plan import Ref
 from quorate.scheduling.encode.composites import composites_of
 from quorate.scheduling.encode.gangs import Member
 from quorate.scheduling.encode.joined import Joined
@@ -40,6 +41,7 @@ class Parts:
     queues: Queues
     budgets: Budgets
     unbound: tuple[Unbound, ...]
+    stock: Mapping[tuple[str, str], tuple[Ref, ...]]
     namespaces: Mapping[str, Mapping[str, str]]
     problems: tuple[Problem, ...]
 
@@ -69,6 +71,7 @@ def assemble(parts: Parts, *, now: float, revision: str) -> Snapshot:
         queues=parts.queues,
         budgets=parts.budgets,
         unbound=parts.unbound,
+        stock=parts.stock,
         namespaces=parts.namespaces,
         problems=(
             *parts.problems,

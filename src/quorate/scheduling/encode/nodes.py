@@ -4,11 +4,13 @@ A slot is made by whoever names the node first, a Node object or a pod bound to 
 that vanished (or is not seen yet) keep their place. Amounts: CPU and counts in milli-units, memory in bytes.
 """
 
+from collections.abc import Mapping
 from dataclasses import replace
 
 import numpy as np
 
 from quorate.api.core import NODE, Node
+from quorate.api.labels import HOSTNAME
 from quorate.api.quantity import QuantityError, milli, units
 from quorate.plan import Ref
 from quorate.scheduling.request import Taint
@@ -21,6 +23,8 @@ BYTES = ("memory", "ephemeral-storage", "hugepages-")
 
 UNSTATED_PODS = 110_000  # a node that does not say how many pods it takes takes what kubelets take
 LITTER = 1000  # slots
+VOLUME = 1000  # one, as everything is counted
+Stocked = Mapping[tuple[str, str], tuple[Ref, ...]]  # volumes by demand, and host or node
 
 
 def is_bytes(resource: str) -> bool:
@@ -47,6 +51,8 @@ class NodeTable:
         self.version = 0  # counts what changed beside usage
         self._order = np.empty(0, dtype=np.int64)
         self._frozen: tuple[Nodes, Ints] | None = None
+        self._offered: Stocked = {}
+        self._on_nodes: Stocked = {}
 
     def row(self, resource: str) -> int:
         """The row of a resource, made when it is first named."""
@@ -114,6 +120,34 @@ class NodeTable:
                 self._labels[key] = _Column(len(self._ready))
             self._labels[key].put(slot, text)
 
+    def offer(self, on_hosts: Stocked) -> Stocked:
+        """Volumes made by hand are a resource of their host, as many as there are; the same by the names of nodes."""
+        if on_hosts is self._offered and self._frozen is not None:
+            return self._on_nodes
+        for demand, _ in self._offered:
+            self._allocatable[self.row(demand)] = 0
+        if on_hosts or self._offered:
+            self._frozen = None
+        names = self._hosts() if on_hosts else {}
+        self._offered = on_hosts
+        self._on_nodes = {
+            (demand, names[host]): found for (demand, host), found in on_hosts.items() if host in names
+        }
+        for (demand, name), found in self._on_nodes.items():
+            row = self.row(demand)
+            self._allocatable[row, self.slot(name)] = VOLUME * len(found)
+        return self._on_nodes
+
+    def _hosts(self) -> dict[str, str]:
+        """Names of nodes by their host name, where it is another."""
+        found = {name: name for name in self._present}
+        if HOSTNAME in self._labels:
+            column = self._labels[HOSTNAME]
+            values = [*column.values, ""]  # the last where a node has none
+            for name, slot in self._present.items():
+                found.setdefault(values[column.ids[slot]], name)
+        return found
+
     def freeze(self) -> tuple[Nodes, Ints]:
         """The nodes of a snapshot, and where each slot stands in it."""
         if self._frozen is None:
@@ -180,5 +214,9 @@ class _Column:
     def put(self, slot: int, value: str) -> None:
         self.ids[slot] = self._index.setdefault(value, len(self._index))
 
+    @property
+    def values(self) -> tuple[str, ...]:
+        return tuple(self._index)
+
     def freeze(self, order: Ints) -> Labels:
-        return Labels(tuple(self._index), dict(self._index), self.ids[order])
+        return Labels(self.values, dict(self._index), self.ids[order])

@@ -54,7 +54,7 @@ class Shapes:
 
     def of(self, pod: Pod, ties: Ties) -> int:
         """The number of a pod's shape; a spec that was seen before is not read again."""
-        text = b"" if ties.selectors or ties.blocked_by else _text(pod.spec)
+        text = _text(pod.spec) if ties.are_none else b""
         known = self._known.get((text, self.label_set(pod))) if text else None
         if known is not None:
             return known
@@ -62,6 +62,8 @@ class Shapes:
             name: -(-milli // 1000) if is_bytes(name) else milli
             for name, milli in requested(pod.spec).items()
         }
+        for name, amount in ties.takes:
+            amounts[name] = amounts.get(name, 0) + amount
         request = request_of(pod, amounts, ties)
         self.read(request)
         labels = self.label_set(pod)
