@@ -76,5 +76,13 @@ def test_queue_that_would_go_over_quota_waits_for_one_that_stays_within() -> Non
     assert drawn(queues) == [1, 0]
 
 
+def test_of_queues_with_equal_parts_the_smaller_goes_first_whatever_else_has_no_bound() -> None:
+    shares, _ = books(quota=UNLIMITED)
+    shares.quota[:, 2] = [8.0, 4.0, 2.0, 2.0]
+    shares.fair[:, 2] = shares.quota[:, 2]
+    ranking = Ranking(shares, np.full(4, 100.0), np.arange(4.0))
+    assert ranking.key(2, (0, 0, 1), (0, 0, 1)) < ranking.key(1, (0, 0, 2), (0, 0, 2))
+
+
 def test_nobody_waits() -> None:
     assert turns()[0].pop() is None

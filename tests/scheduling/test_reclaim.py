@@ -77,3 +77,17 @@ def test_who_has_no_quota_of_what_is_asked_for_gives_what_it_holds_beyond_anothe
     cluster.gang("taker", [Group("", min_member=1, members=1, gpus=0, cpus=61)], queue="mine")
     cluster.settle()
     assert cluster.bound("taker") == ["n"]
+
+
+def test_others_are_moved_for_a_protected_gang_in_its_quota_where_nobody_holds_too_much() -> None:
+    cluster = Cluster()
+    cluster.node("wide", 3)
+    cluster.node("narrow", 2)
+    cluster.queue("mine", quota=2)
+    cluster.queue("theirs", quota=3)
+    for name, gpus, node in (("large", 2, "wide"), ("small", 1, "narrow")):
+        group = Group("", min_member=1, members=1, gpus=gpus, running=(node,))
+        cluster.gang(name, [group], queue="theirs")
+    cluster.gang("taker", [Group("", min_member=1, members=1, gpus=2)], queue="mine", priority=100)
+    cluster.settle()
+    assert (cluster.bound("taker"), cluster.bound("small"), cluster.evicted) == (["narrow"], ["wide"], 1)

@@ -14,6 +14,7 @@ import numpy as np
 from quorate.scheduling import reasons, spare, victims
 from quorate.scheduling.budgets import within_budgets
 from quorate.scheduling.cycle import Cycle
+from quorate.scheduling.packing import shapes_below
 from quorate.scheduling.pool import Unit, holders
 from quorate.scheduling.room import Room, exchange, resettle, take, without
 from quorate.scheduling.snapshot import GPU, NONE, Floats, Ints, Preemptibility, State
@@ -25,13 +26,19 @@ REASON = "Consolidated"
 
 
 def consolidate(cycle: Cycle) -> None:
-    serve(cycle, _consolidate_for)
+    serve(cycle, lambda cycle, taker: is_served(cycle, taker) and move_for(cycle, taker))
 
 
-def _consolidate_for(cycle: Cycle, taker: int) -> bool:
+def is_served(cycle: Cycle, taker: int) -> bool:
+    """Whether others are moved for the gang here; reclaim does it for the rest."""
+    return bool(cycle.snapshot.gangs.preemptibility[taker] == Preemptibility.PREEMPTIBLE)
+
+
+def move_for(cycle: Cycle, taker: int) -> bool:
+    """Move others for the gang, if everybody finds a place."""
     gangs = cycle.snapshot.gangs
     shape = _shape(cycle, taker)
-    if gangs.preemptibility[taker] != Preemptibility.PREEMPTIBLE or shape == NONE:
+    if shape == NONE:
         return False
     if cycle.trial.future[GPU].clip(min=0).sum() < cycle.snapshot.requests[shape, GPU]:
         return False
@@ -49,17 +56,22 @@ def _consolidate_for(cycle: Cycle, taker: int) -> bool:
 
 
 def _room(cycle: Cycle, taker: int, shape: int) -> Room | None:
-    """The first room for which everybody who makes it finds a new place; each try starts on another node."""
+    """The first room for which everybody who makes it finds a new place; each try starts on another node.
+
+    Members of one size take the seats that are cleared for them. Smaller ones have a choice, and it may be wrong.
+    """
+    has_choice = len(_shapes(cycle, taker)) > 1
     shunned: set[int] = set()
     draws = partial(_Clearing, taker=taker, shape=shape, shunned=shunned, limit=cycle.policy.moved_units)
     for _ in range(cycle.policy.moving_tries):
         room = within_budgets(cycle, taker, draws)
         if room is None:
             return None
-        for found in (room, _behind(cycle, taker, room.units)):
-            settled = found and _settled(cycle, taker, found)
-            if found and settled:
-                return _without_returning(cycle, taker, found, settled)
+        settled = _settled(cycle, taker, room)
+        if settled is None and has_choice and (behind := _behind(cycle, taker, room.units)) is not None:
+            room, settled = behind, _settled(cycle, taker, behind)
+        if settled is not None:
+            return _without_returning(cycle, taker, room, settled)
         shunned.update(cycle.trial.node[room.units[0].pods].tolist())
     return None
 
@@ -90,9 +102,11 @@ def _without_returning(cycle: Cycle, taker: int, room: Room, settled: Trial) -> 
 
 def _shape(cycle: Cycle, taker: int) -> int:
     """The largest of the taker's waiting pods: what room is cleared for."""
-    waiting = cycle.trial.pending(int(cycle.snapshot.gangs.root[taker]))
-    shapes = np.unique(cycle.snapshot.pods.shape[waiting]).tolist()
-    return max(shapes, key=cycle.trial.weight, default=NONE)
+    return max(_shapes(cycle, taker), key=cycle.trial.weight, default=NONE)
+
+
+def _shapes(cycle: Cycle, taker: int) -> list[int]:
+    return shapes_below(cycle.trial, int(cycle.snapshot.gangs.root[taker]))
 
 
 class _Clearing:

@@ -38,11 +38,11 @@ class Ranking:
         self._quota: list[list[float]] = shares.quota.tolist()
         self._fair: list[list[float]] = shares.fair.tolist()
         self._ceiling: list[list[float]] = shares.allocatable.tolist()
-        self._width = [sum(row) for row in self._ceiling]
         # Where a queue has no bound, it is measured against the whole cluster.
         self._measure: list[list[float]] = np.where(
             np.isinf(shares.allocatable), shares.total, shares.allocatable
         ).tolist()
+        self._width = [sum(row) for row in self._measure]
         self._priority: list[float] = priority.tolist()
         self._created: list[float] = created.tolist()
 

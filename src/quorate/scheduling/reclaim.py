@@ -1,6 +1,7 @@
 """Reclaim: a gang within its fair share takes from other queues what they hold beyond theirs.
 
-`reclaimable` says who may take from whom, `minruntime` who is left in peace, `room` how little is enough.
+`reclaimable` says who may take from whom, `minruntime` who is left in peace, `room` how little is enough. Where
+nobody holds too much, others may still be moved for a gang that consolidation does not serve.
 """
 
 from collections.abc import Callable
@@ -9,11 +10,12 @@ from functools import cache, partial
 
 import numpy as np
 
-from quorate.scheduling import minruntime, reasons, reclaimable
+from quorate.scheduling import consolidate, minruntime, reasons, reclaimable
 from quorate.scheduling.attempt import requested_by
 from quorate.scheduling.budgets import within_budgets
 from quorate.scheduling.cycle import Cycle
 from quorate.scheduling.order import Ranking
+from quorate.scheduling.policy import Action
 from quorate.scheduling.pool import Draw, Pool
 from quorate.scheduling.room import Room, take
 from quorate.scheduling.snapshot import SHARED, Ints
@@ -34,7 +36,7 @@ def _reclaim_for(cycle: Cycle, pool: Callable[[], Pool], taker: int) -> bool:
     queue = int(cycle.snapshot.gangs.queue[taker])
     room = _room(cycle, pool, taker, queue)
     if room is None:
-        return False
+        return _move_for(cycle, taker, queue)
     gang = cycle.snapshot.gangs.refs[taker]
     name = f"{gang.namespace}/{gang.name}"
     use = cache(partial(_use, cycle))
@@ -47,6 +49,16 @@ def _reclaim_for(cycle: Cycle, pool: Callable[[], Pool], taker: int) -> bool:
 
     take(cycle, taker, room, cause)
     return True
+
+
+def _move_for(cycle: Cycle, taker: int, queue: int) -> bool:
+    """Whether others were moved for a gang within its fair share; nobody loses anything by it."""
+    if Action.CONSOLIDATE in cycle.policy.actions and consolidate.is_served(cycle, taker):
+        return False
+    protected, requested = is_protected_step(cycle, taker), least_of(cycle, taker)
+    if not reclaimable.may_start(cycle.trial.accounts, cycle.shares, queue, requested, protected=protected):
+        return False
+    return consolidate.move_for(cycle, taker)
 
 
 def _room(cycle: Cycle, pool: Callable[[], Pool], taker: int, queue: int) -> Room | None:
