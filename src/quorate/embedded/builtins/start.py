@@ -5,6 +5,7 @@ from typing import Protocol
 
 from quorate.embedded.apiserver import ApiServer
 from quorate.embedded.builtins import garbage, scheduler, services, volumes, workloads
+from quorate.embedded.builtins.ephemeral import COMPONENT, EphemeralVolumes
 from quorate.embedded.builtins.expiry import EventExpiry
 from quorate.embedded.builtins.heartbeats import Heartbeats
 from quorate.embedded.builtins.namespaces import Namespaces
@@ -51,7 +52,9 @@ class Builtins:
         )
         default = scheduler.DefaultScheduler(self.world, writer("default-scheduler"), clock)
         expiry = EventExpiry(self.world, writer("event-expiry"), clock)
+        ephemeral = EphemeralVolumes(self.world, writer(COMPONENT), clock)
         queues = (
+            ephemeral.queue,
             expiry.queue,
             namespaces.queue,
             default.queue,

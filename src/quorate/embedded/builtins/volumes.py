@@ -1,4 +1,4 @@
-"""The fake storage provisioner: binds claims to volumes it makes, and clears volumes whose claim is gone."""
+"""Claims and volumes: a fake provisioner, and the binding and clearing that Kubernetes does itself."""
 
 from collections.abc import Iterator
 
@@ -8,7 +8,7 @@ from quorate.embedded.builtins.reconciler import Controller, Trigger
 from quorate.embedded.builtins.world import World, key_of
 from quorate.embedded.store import Event, Key
 from quorate.workloads.builtin import binding, kinds
-from quorate.workloads.builtin.outcome import Outcome, delete, is_deleting
+from quorate.workloads.builtin.outcome import Outcome, delete, is_deleting, patch
 
 
 def _users(world: World, event: Event) -> Iterator[Key]:
@@ -27,17 +27,24 @@ def _claim(world: World, item: Json, now: float) -> Outcome:
     if item.get("status", {}).get("phase") == "Bound":
         return Outcome()
     users = (pod for pod in world.all(kinds.POD, meta["namespace"]) if meta["name"] in binding.claims_of(pod))
+    storage_class = world.get(kinds.STORAGE_CLASS, "", chosen)
     volume = world.get(kinds.VOLUME, "", f"pvc-{meta['uid']}")
-    return binding.claim(item, world.get(kinds.STORAGE_CLASS, "", chosen), PROVISIONER, users, volume)
+    if storage_class is None or storage_class["provisioner"] != PROVISIONER:  # volumes made by hand are few
+        volume = next((one for one in world.all(kinds.VOLUME) if binding.names(one, item)), None)
+    return binding.claim(item, storage_class, PROVISIONER, users, volume)
 
 
 def _volume(world: World, item: Json, now: float) -> Outcome:
     """A volume shows whether its claim holds it; one that lost its claim is deleted or, if kept, released."""
     del now
     owner = item["spec"].get("claimRef")
-    if owner is None or is_deleting(item):
+    if is_deleting(item):
         return Outcome()
-    found = world.get(kinds.CLAIM, owner.get("namespace", ""), owner["name"])
+    found = world.get(kinds.CLAIM, owner.get("namespace", ""), owner["name"]) if owner else None
+    if owner is None or not owner.get("uid"):
+        whole = {**(owner or {}), "uid": found["metadata"]["uid"]} if found is not None else None
+        change = (patch(kinds.VOLUME, item, {"spec": {"claimRef": whole}}),) if whole else ()
+        return Outcome(change, {**item.get("status", {}), "phase": "Available"})
     if found is not None and found["metadata"]["uid"] == owner.get("uid"):
         return Outcome(status={**item.get("status", {}), "phase": "Bound"})
     if item["spec"].get("persistentVolumeReclaimPolicy") == "Delete":

@@ -1,4 +1,4 @@
-"""Claims and volumes of the fake storage class: when a claim is bound, and the volume made for it."""
+"""Claims and volumes: when a claim is bound, and the volume that the fake storage class makes for it."""
 
 from collections.abc import Iterable, Iterator
 
@@ -7,15 +7,17 @@ from quorate.api.meta import Json
 from quorate.api.storage import SELECTED_NODE, WAITS
 from quorate.workloads.builtin import kinds
 from quorate.workloads.builtin.nodematch import term_holds
-from quorate.workloads.builtin.outcome import Outcome, create, event, is_deleting, patch, ref
+from quorate.workloads.builtin.outcome import Outcome, create, event, is_deleting, owner_reference, patch, ref
 
 
 def claim(
     item: Json, storage_class: Json | None, provisioner: str, users: Iterable[Json], volume: Json | None
 ) -> Outcome:
-    """`users` are the pods that name the claim, `volume` the one made for it, if it exists."""
+    """`users` are the pods that name the claim, `volume` the one that names it, made for it or by hand, if any."""
     if is_deleting(item) or item.get("status", {}).get("phase") == "Bound":
         return Outcome()
+    if volume is not None:
+        return _bound(item, volume)
     if storage_class is None or storage_class.get("provisioner") != provisioner:
         return Outcome(status=_pending(item))
     node = _node(item, users)
@@ -25,10 +27,13 @@ def claim(
         about = ref(kinds.CLAIM, item)
         return Outcome(() if known else (event(about, "WaitForFirstConsumer", text),), _pending(item))
     name = f"pvc-{item['metadata']['uid']}"
-    if volume is None:
-        return Outcome(
-            (create(kinds.VOLUME, _volume(item, storage_class, name, node)),), _pending(item), wake=0.0
-        )
+    return Outcome(
+        (create(kinds.VOLUME, _volume(item, storage_class, name, node)),), _pending(item), wake=0.0
+    )
+
+
+def _bound(item: Json, volume: Json) -> Outcome:
+    name = volume["metadata"]["name"]
     notes = {"pv.kubernetes.io/bind-completed": "yes", "pv.kubernetes.io/bound-by-controller": "yes"}
     change = patch(kinds.CLAIM, item, {"metadata": {"annotations": notes}, "spec": {"volumeName": name}})
     status = {
@@ -77,6 +82,34 @@ def claims_of(pod: Json) -> Iterator[str]:
     for volume in pod["spec"].get("volumes") or ():
         if "persistentVolumeClaim" in volume:
             yield volume["persistentVolumeClaim"]["claimName"]
+        elif "ephemeral" in volume:
+            yield f"{pod['metadata']['name']}-{volume['name']}"
+
+
+def own_claims(pod: Json) -> list[Json]:
+    """The claims that are made for a pod and go with it."""
+    meta = pod["metadata"]
+    return [
+        {
+            **template,
+            "metadata": {
+                **(template.get("metadata") or {}),
+                "name": f"{meta['name']}-{volume['name']}",
+                "namespace": meta["namespace"],
+                "ownerReferences": [owner_reference(kinds.POD, pod)],
+            },
+        }
+        for volume in pod["spec"].get("volumes") or ()
+        if (template := (volume.get("ephemeral") or {}).get("volumeClaimTemplate"))
+    ]
+
+
+def names(volume: Json, item: Json) -> bool:
+    """Whether the volume names the claim as the one that it is for."""
+    owner, meta = volume["spec"].get("claimRef"), item["metadata"]
+    if owner is None or owner.get("uid") not in {None, "", meta["uid"]}:
+        return False
+    return (owner.get("namespace", ""), owner["name"]) == (meta["namespace"], meta["name"])
 
 
 def holds(volume: Json, node: Json) -> bool:
