@@ -32,7 +32,7 @@ def _moves_less(m: Mismatch) -> bool:
 
 
 def _ends_fair(m: Mismatch) -> bool:
-    """Every queue holds its fair share to the device, and one was expected not to."""
+    """Every queue holds its fair share to the device, and one was expected to hold more."""
     snapshot = World(m.case).encoder.snapshot(NOW)
     column = SHARED.tolist().index(GPU)
     leaves = set(range(len(snapshot.queues.names))) - {
@@ -44,7 +44,22 @@ def _ends_fair(m: Mismatch) -> bool:
         if at in leaves
     }
     found = {task: one["status"] for task, one in m.got.items()}
-    return _held(m.case, found, fair) == fair != _held(m.case, _wanted(m), fair)
+    wanted = _held(m.case, _wanted(m), fair)
+    return _held(m.case, found, fair) == fair and any(wanted[queue] > fair[queue] for queue in fair)
+
+
+def _uses_what_mig_left(m: Mismatch) -> bool:
+    """All that differs is that pods wait for whole devices which a node of MIG devices has, and they got them."""
+    cut = {node["name"] for node in m.case["cluster"]["nodes"] if node.get("mig_strategy") == "mixed"}
+    wanted = _wanted(m)
+    differing = [
+        (wanted[task], m.got[task]["status"], gpus >= 1 and m.got[task]["node"] in cut)
+        for _, task, _, gpus in _tasks(m.case)
+        if wanted[task] != m.got[task]["status"]
+    ]
+    return bool(differing) and all(
+        expected == "Pending" and got in HOLDS and is_cut for expected, got, is_cut in differing
+    )
 
 
 def _held(case: Json, status: dict[str, str], queues: Any) -> dict[str, float]:
@@ -79,6 +94,9 @@ RULES: dict[str, tuple[Rule, ...]] = {
         Rule("cheaper move", "the same gang starts and less of others is moved for it", _moves_less),
         Rule(
             "fair in the end", "who holds less than the fair share takes it from who holds more", _ends_fair
+        ),
+        Rule(
+            "left by MIG", "whole devices a node of MIG devices still reports are used", _uses_what_mig_left
         ),
     ),
 }

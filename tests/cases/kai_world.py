@@ -103,11 +103,14 @@ class World:
     def _pod(self, job: Json, task: Json, index: int) -> Pod:
         name, state = task["name"], self.states[task["name"]]
         pending = state in {"Pending", "Pipelined"}
+        marks = {labels.SUB_GROUP_NAME: task.get("subgroup", DEFAULT_LEAF)}
+        if "priority" in task:
+            marks[labels.TASK_PRIORITY] = str(task["priority"])
         meta = ObjectMeta(
             name=name,
             namespace="default",
             creation_timestamp=moment(NOW - 1000 + index),
-            labels={labels.SUB_GROUP_NAME: task.get("subgroup", DEFAULT_LEAF), **task.get("labels", {})},
+            labels=marks | task.get("labels", {}),
             annotations={labels.POD_GROUP_NAME: job["name"]},
         )
         if state == "Releasing":

@@ -105,6 +105,13 @@ def test_members_stand_in_the_order_of_their_numbers() -> None:
     assert names == ["w-1", "w-2", "w-10"]
 
 
+def test_members_of_higher_task_priority_stand_first() -> None:
+    pods = [pod("w-0"), pod("w-1"), pod("w-2")]
+    for one, priority in zip(pods, ("-1", "2", "10"), strict=True):
+        one.metadata.labels = {labels.TASK_PRIORITY: priority}
+    assert [ref.name for ref in encoder(*pods).snapshot(0.0).pods.refs] == ["w-2", "w-1", "w-0"]
+
+
 def test_names_of_equal_numbers_stand_in_one_order_whatever_came_first() -> None:
     pods = [pod("w-1"), pod("w-01"), pod("w-001")]
     for shown in permutations(pods):
