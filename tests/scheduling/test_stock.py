@@ -1,5 +1,9 @@
 """Volumes made by hand: gangs go where there is one for each of their claims, and nobody shares one."""
 
+from operator import ge
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from quorate.api import labels
@@ -29,6 +33,7 @@ from quorate.api.storage import (
 )
 from quorate.plan import Bind, Patch
 from tests.fakes.clusters import Cluster, Group
+from tests.fakes.drawn import EXAMPLES
 
 
 def cluster_of(volumes: dict[str, list[int]]) -> Cluster:
@@ -170,3 +175,27 @@ def test_a_node_that_is_seen_again_still_has_its_volumes() -> None:
     gang(cluster, "job", 10)
     cluster.settle()
     assert held(cluster) == {"job-0": "a0"}
+
+
+SIZES = st.lists(st.sampled_from([10, 20, 30]), max_size=3)
+
+
+@settings(max_examples=EXAMPLES, deadline=None)
+@given(
+    st.lists(SIZES, min_size=1, max_size=3), st.lists(st.sampled_from([10, 20, 30]), min_size=1, max_size=4)
+)
+def test_a_gang_starts_exactly_where_each_claim_can_have_a_volume_of_its_own(
+    volumes: list[list[int]], claims: list[int]
+) -> None:
+    cluster = cluster_of({f"n{at}": sizes for at, sizes in enumerate(volumes)})
+    gang(cluster, "job", *claims)
+    cluster.settle()
+    sizes = {f"n{at}{number}": size for at, found in enumerate(volumes) for number, size in enumerate(found)}
+    given_to = held(cluster)
+    largest = sorted(sizes.values(), reverse=True)
+    fits = len(largest) >= len(claims) and all(map(ge, largest, sorted(claims, reverse=True)))
+    assert bool(given_to) == fits
+    assert all(sizes[given_to[f"job-{at}"]] >= size for at, size in enumerate(claims) if fits)
+    places = [pod.spec.node_name for _, pod in sorted(cluster.pods.items())]
+    assert all(given_to[f"job-{at}"].startswith(node) for at, node in enumerate(places) if fits)
+    assert len(set(given_to.values())) == len(given_to)
