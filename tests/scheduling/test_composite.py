@@ -1,5 +1,9 @@
 """Gangs of gangs: they start together or not at all, and live alone afterwards."""
 
+from typing import Any
+
+import pytest
+
 from quorate.api import labels
 from quorate.api.composite import COMPOSITE_POD_GROUP, CompositePodGroup, CompositePodGroupSpec
 from quorate.api.meta import ObjectMeta
@@ -24,8 +28,8 @@ def composite(
     cluster.encoder.update(COMPOSITE_POD_GROUP, None, CompositePodGroup(metadata=meta, spec=spec))
 
 
-def member(cluster: Cluster, of: str, name: str, size: int, gpus: int = 1) -> None:
-    cluster.gang(name, [Group("", min_member=size, members=size, gpus=gpus)])
+def member(cluster: Cluster, of: str, name: str, size: int, gpus: int = 1, **fields: Any) -> None:
+    cluster.gang(name, [Group("", min_member=size, members=size, gpus=gpus)], **fields)
     podgroup = cluster.podgroups[name]
     podgroup.metadata.labels = {labels.COMPOSITE_GROUP: of}
     cluster.encoder.update(POD_GROUP, podgroup, podgroup)
@@ -173,3 +177,139 @@ def test_composites_start_in_each_other_as_deep_as_may_be_and_no_deeper() -> Non
     composite(cluster, "c536")
     cluster.cycle()
     assert cluster.bound("deep") == ["n"]
+
+
+def full(*queues: str) -> Cluster:
+    """Six GPUs, each taken by a gang of one pod, in a queue by turns."""
+    cluster = Cluster()
+    cluster.node("n", 6)
+    for at in range(6):
+        group = Group("", min_member=1, members=1, running=("n",))
+        cluster.gang(f"victim{at}", [group], queue=queues[at % len(queues)] if queues else "")
+    return cluster
+
+
+def test_a_composite_preempts_for_all_of_its_gangs_at_once_and_waits_for_their_seats() -> None:
+    cluster = full()
+    cluster.linger = 2
+    composite(cluster, "segment")
+    member(cluster, "segment", "prefill", 2, priority=75)
+    member(cluster, "segment", "decode", 2, priority=60)
+    cluster.cycle()
+    assert cluster.evicted == 4
+    cluster.gang("late", [Group("", min_member=1, members=1)], priority=125, delay=1000)
+    cluster.settle()
+    assert (len(cluster.bound("prefill")), len(cluster.bound("decode")), cluster.evicted) == (2, 2, 4)
+
+
+@pytest.mark.parametrize(("low", "evicted"), [(75, 4), (50, 0)])
+def test_a_composite_preempts_only_what_is_below_all_of_its_gangs(low: int, evicted: int) -> None:
+    cluster = full()
+    composite(cluster, "segment")
+    member(cluster, "segment", "prefill", 2, priority=75)
+    member(cluster, "segment", "decode", 2, priority=low)
+    cluster.settle()
+    assert cluster.evicted == evicted
+
+
+@pytest.mark.parametrize(("quota", "started"), [(4, 2), (3, 0)])
+def test_a_composite_reclaims_what_all_of_its_gangs_may_have_together(quota: int, started: int) -> None:
+    cluster = full("theirs")
+    cluster.queue("mine", quota=quota)
+    cluster.queue("theirs", quota=6 - quota)
+    composite(cluster, "segment")
+    member(cluster, "segment", "prefill", 2, queue="mine")
+    member(cluster, "segment", "decode", 2, queue="mine")
+    cluster.settle()
+    assert [len(cluster.bound(name)) for name in ("prefill", "decode")] == [started] * 2
+    assert cluster.evicted == 2 * started
+
+
+def test_others_are_moved_together_for_a_composite() -> None:
+    cluster = Cluster()
+    for node in "ab":
+        cluster.node(node, 4)
+        cluster.gang(f"old-{node}", [Group("", min_member=1, members=1, running=(node,))])
+    composite(cluster, "segment")
+    member(cluster, "segment", "large", 1, gpus=4)
+    member(cluster, "segment", "small", 1, gpus=2)
+    cluster.settle()
+    assert [len(cluster.bound(name)) for name in ("large", "small", "old-a", "old-b")] == [1] * 4
+
+
+def test_of_a_composite_whose_gangs_differ_as_many_as_must_are_made_room_for() -> None:
+    cluster = full()
+    composite(cluster, "set", needed=1)
+    member(cluster, "set", "huge", 9, priority=75)
+    member(cluster, "set", "small", 2, priority=75)
+    cluster.settle()
+    assert (cluster.bound("huge"), cluster.bound("small"), cluster.evicted) == ([], ["n"] * 2, 2)
+
+
+def test_a_composite_of_several_queues_or_in_its_delay_takes_from_nobody() -> None:
+    for fields in ({"queue": "other"}, {"queue": "mine", "delay": 1000}):
+        cluster = full("theirs")
+        for name, quota in (("mine", 4), ("other", 2), ("theirs", 0)):
+            cluster.queue(name, quota=quota)
+        composite(cluster, "segment")
+        member(cluster, "segment", "prefill", 2, queue="mine")
+        member(cluster, "segment", "decode", 2, **fields)
+        cluster.settle()
+        assert cluster.evicted == 0
+
+
+def test_a_composite_that_starts_keeps_all_that_it_gets_in_that_cycle() -> None:
+    cluster = Cluster()
+    cluster.node("a", 2)
+    cluster.node("b", 1)
+    cluster.gang("low", [Group("", min_member=1, members=1, running=("a",))])
+    composite(cluster, "segment")
+    member(cluster, "segment", "prefill", 1)
+    member(cluster, "segment", "decode", 1)
+    cluster.gang("high", [Group("", min_member=1, members=1, gpus=2)], priority=75)
+    cluster.cycle()
+    assert (len(cluster.bound("prefill")), len(cluster.bound("decode"))) == (1, 1)
+    cluster.settle()
+    assert cluster.bound("high") == ["a"]
+
+
+def test_the_gangs_of_a_composite_take_nothing_from_each_other() -> None:
+    cluster = Cluster()
+    for node in "ab":
+        cluster.node(node, 2, zone="z", rack=node)
+    composite(cluster, "set", needed=1, rack=True)
+    member(cluster, "set", "low", 2)
+    cluster.settle()
+    member(cluster, "set", "high", 4, priority=75)
+    cluster.settle()
+    assert (len(cluster.bound("low")), cluster.bound("high")) == (2, [])
+
+
+def test_a_composite_with_a_choice_leaves_others_the_seats_that_they_paid_for() -> None:
+    cluster = Cluster(linger=1)
+    cluster.node("n", 4)
+    cluster.gang("victim", [Group("", min_member=3, members=3)])
+    cluster.settle()
+    composite(cluster, "set", needed=1)
+    member(cluster, "set", "large", 2, gpus=2)
+    member(cluster, "set", "small", 2, priority=75)
+    cluster.gang("paid", [Group("", min_member=1, members=1, gpus=2)], priority=75)
+    cluster.settle()
+    assert [len(cluster.bound(name)) for name in ("paid", "small", "large")] == [1, 2, 0]
+
+
+def test_gangs_that_a_composite_keeps_in_one_rack_are_not_moved_apart() -> None:
+    cluster = Cluster()
+    for node in "abc":
+        cluster.node(node, 4, zone="z", rack=node)
+    composite(cluster, "segment", rack=True)
+    member(cluster, "segment", "prefill", 1)
+    member(cluster, "segment", "decode", 1)
+    cluster.settle()
+    assert {*cluster.bound("prefill"), *cluster.bound("decode")} == {"a"}
+    for node in "bc":
+        others = Group("", min_member=3, members=3, running=(node,) * 3)
+        cluster.gang(f"fixed-{node}", [others], preemptibility="non-preemptible")
+    cluster.gang("new", [Group("", min_member=1, members=1, gpus=4)])
+    cluster.settle()
+    assert cluster.evicted == 0

@@ -6,7 +6,7 @@ gang by gang. Afterwards each gang lives alone; `together` starts those that hav
 
 import numpy as np
 
-from quorate.scheduling.snapshot import NONE, Ints, Snapshot, State
+from quorate.scheduling.snapshot import NONE, Bools, Ints, Snapshot, State
 from quorate.scheduling.topology import ANYWHERE, Place
 from quorate.scheduling.trial import Trial
 
@@ -20,6 +20,51 @@ def holder_of(trial: Trial, number: int) -> int:
             found = at
         at = int(composites.parent[at])
     return found
+
+
+def party(trial: Trial, number: int) -> list[int]:
+    """The gang, or all that can only start together with it."""
+    holder = holder_of(trial, number)
+    below: list[int] = [number] if holder == NONE else gangs_below(trial, holder).tolist()
+    return below
+
+
+def kin(trial: Trial, number: int) -> frozenset[int]:
+    """The gangs of the highest composite above a gang: they take nothing from each other."""
+    parent, at = trial.snapshot.composites.parent, int(trial.snapshot.gangs.composite[number])
+    if at == NONE:
+        return frozenset()
+    while parent[at] != NONE:
+        at = int(parent[at])
+    return frozenset(gangs_below(trial, at).tolist())
+
+
+def starting(snapshot: Snapshot) -> Bools:
+    """Gangs that a composite held back when the cycle began: what they get in it they get together."""
+    composites, pods = snapshot.composites, snapshot.pods
+    lineage = _lineage(snapshot)
+    holds = np.zeros(len(snapshot.gangs.refs) + 1, dtype=np.bool_)
+    holds[pods.gang[pods.state == State.ACTIVE]] = True
+    has_started = np.zeros(len(composites.refs) + 1, dtype=np.bool_)
+    has_started[lineage[holds[:-1]]] = True
+    waits = np.append(~has_started[:-1] & (composites.minimum > 0), [False])
+    found: Bools = np.logical_or.reduce(waits[lineage], axis=1)
+    return found
+
+
+def bound_to_a_domain(snapshot: Snapshot) -> Bools:
+    """Gangs that a composite keeps to one domain."""
+    is_bound = np.append(snapshot.composites.required != NONE, [False])
+    found: Bools = np.logical_or.reduce(is_bound[_lineage(snapshot)], axis=1)
+    return found
+
+
+def _lineage(snapshot: Snapshot) -> Ints:
+    """The composites above each gang: [G, depth], padded with NONE."""
+    above = [snapshot.gangs.composite]
+    while (above[-1] != NONE).any():
+        above.append(np.append(snapshot.composites.parent, [NONE])[above[-1]])
+    return np.stack(above, axis=1)
 
 
 def members(snapshot: Snapshot, composite: int) -> int:

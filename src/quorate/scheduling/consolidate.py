@@ -11,12 +11,12 @@ from functools import partial
 
 import numpy as np
 
-from quorate.scheduling import reasons, spare, victims
+from quorate.scheduling import composite, reasons, spare, victims
 from quorate.scheduling.budgets import within_budgets
 from quorate.scheduling.cycle import Cycle
 from quorate.scheduling.packing import shapes_below
 from quorate.scheduling.pool import Unit, holders
-from quorate.scheduling.room import Room, exchange, resettle, take, without
+from quorate.scheduling.room import Room, exchange, find, resettle, take, without
 from quorate.scheduling.snapshot import GPU, NONE, Floats, Ints, Preemptibility, State
 from quorate.scheduling.spare import joined
 from quorate.scheduling.takers import serve
@@ -31,7 +31,8 @@ def consolidate(cycle: Cycle) -> None:
 
 def is_served(cycle: Cycle, taker: int) -> bool:
     """Whether others are moved for the gang here; reclaim does it for the rest."""
-    return bool(cycle.snapshot.gangs.preemptibility[taker] == Preemptibility.PREEMPTIBLE)
+    kinds = cycle.snapshot.gangs.preemptibility[composite.party(cycle.trial, taker)]
+    return bool((kinds == Preemptibility.PREEMPTIBLE).all())
 
 
 def move_for(cycle: Cycle, taker: int) -> bool:
@@ -67,11 +68,11 @@ def _room(cycle: Cycle, taker: int, shape: int) -> Room | None:
         room = within_budgets(cycle, taker, draws)
         if room is None:
             return None
-        settled = _settled(cycle, taker, room)
+        settled = _settled(cycle, room)
         if settled is None and has_choice and (behind := _behind(cycle, taker, room.units)) is not None:
-            room, settled = behind, _settled(cycle, taker, behind)
+            room, settled = behind, _settled(cycle, behind)
         if settled is not None:
-            return _without_returning(cycle, taker, room, settled)
+            return _without_returning(cycle, room, settled)
         shunned.update(cycle.trial.node[room.units[0].pods].tolist())
     return None
 
@@ -81,23 +82,23 @@ def _behind(cycle: Cycle, taker: int, units: tuple[Unit, ...]) -> Room | None:
     fork = without(cycle.trial, units)
     if not resettle(cycle, fork, units):
         return None
-    attempt = cycle.solver.attempt(fork, taker, now=False)
-    return None if attempt.draft is None else Room(units, attempt)
+    fit = find(cycle, fork, taker)
+    return None if fit is None else Room(units, fit)
 
 
-def _settled(cycle: Cycle, taker: int, room: Room) -> Trial | None:
+def _settled(cycle: Cycle, room: Room) -> Trial | None:
     """A fork after the exchange, if everybody found a place in it."""
     fork = cycle.trial.fork()
-    exchange(fork, taker, room)
+    exchange(fork, room)
     return fork if resettle(cycle, fork, room.units) else None
 
 
-def _without_returning(cycle: Cycle, taker: int, room: Room, settled: Trial) -> Room:
+def _without_returning(cycle: Cycle, room: Room, settled: Trial) -> Room:
     """The room without those who would only come back to where they are."""
     moved = joined(room.units)
     back = moved[settled.node[moved] == cycle.trial.node[moved]]
-    fewer = Room(spare.without(room.units, back), room.attempt)
-    return fewer if len(back) and _settled(cycle, taker, fewer) else room
+    fewer = Room(spare.without(room.units, back), room.fit)
+    return fewer if len(back) and _settled(cycle, fewer) else room
 
 
 def _shape(cycle: Cycle, taker: int) -> int:
@@ -106,7 +107,8 @@ def _shape(cycle: Cycle, taker: int) -> int:
 
 
 def _shapes(cycle: Cycle, taker: int) -> list[int]:
-    return shapes_below(cycle.trial, int(cycle.snapshot.gangs.root[taker]))
+    roots = cycle.snapshot.gangs.root[composite.party(cycle.trial, taker)].tolist()
+    return sorted({shape for root in roots for shape in shapes_below(cycle.trial, root)})
 
 
 class _Clearing:
@@ -119,7 +121,8 @@ class _Clearing:
         self._shunned = shunned
         gangs = holders(self.scout)
         self._movable = np.zeros(len(scout.snapshot.gangs.refs) + 1, dtype=np.bool_)
-        self._movable[gangs[gangs != taker]] = True
+        self._movable[gangs[~composite.bound_to_a_domain(scout.snapshot)[gangs]]] = True
+        self._movable[[taker, *composite.kin(scout, taker)]] = False
         self._movable[NONE] = False
 
     def __iter__(self) -> Iterator[Unit]:

@@ -11,7 +11,7 @@ from typing import NamedTuple, Protocol
 
 import numpy as np
 
-from quorate.scheduling import victims
+from quorate.scheduling import composite, victims
 from quorate.scheduling.allocate import standing, standings
 from quorate.scheduling.order import QueueKey, Ranking
 from quorate.scheduling.snapshot import NONE, Ints, Preemptibility, State
@@ -69,10 +69,11 @@ class Pool:
 
 
 def holders(trial: Trial) -> Ints:
-    """Gangs of existing queues that hold nodes and are not wholly protected."""
+    """Gangs of existing queues that hold nodes and are not wholly protected, by start together in this cycle either."""
     pods, gangs = trial.snapshot.pods, trial.snapshot.gangs
     holds = np.zeros(len(gangs.refs), dtype=np.bool_)
     holds[pods.gang[(trial.state == State.ACTIVE) & (pods.gang != NONE)]] = True
+    holds &= ~composite.starting(trial.snapshot)
     found: Ints = np.flatnonzero(holds & (gangs.queue != NONE) & (gangs.preemptibility != Preemptibility.NON))
     return found
 

@@ -4,6 +4,7 @@ from functools import cache, partial
 
 from quorate.scheduling import minruntime, reasons
 from quorate.scheduling.budgets import within_budgets
+from quorate.scheduling.composite import kin, party
 from quorate.scheduling.cycle import Cycle
 from quorate.scheduling.order import Ranking
 from quorate.scheduling.pool import Draw, Pool
@@ -22,10 +23,11 @@ def preempt(cycle: Cycle) -> None:
 
 def _preempt_for(cycle: Cycle, pool: Pool, taker: int) -> bool:
     gangs = cycle.snapshot.gangs
-    if not pool.has_below(int(gangs.queue[taker]), int(gangs.priority[taker])):
+    queue, priority = int(gangs.queue[taker]), int(gangs.priority[party(cycle.trial, taker)].min())
+    if not pool.has_below(queue, priority):
         return False
 
-    claims, queue = _Claims(cycle, taker), int(gangs.queue[taker])
+    claims = _Claims(cycle, taker, priority)
     room = within_budgets(cycle, taker, partial(Draw, pool, claims=claims, only=queue))
     if room is None:
         return False
@@ -42,10 +44,11 @@ def _preempt_for(cycle: Cycle, pool: Pool, taker: int) -> bool:
 class _Claims:
     """Gangs of lower priority; the lowest are drawn first."""
 
-    def __init__(self, cycle: Cycle, taker: int) -> None:
+    def __init__(self, cycle: Cycle, taker: int, priority: int) -> None:
         snapshot = cycle.snapshot
+        self._kin = kin(cycle.trial, taker)
         self._gangs, self._now = snapshot.gangs, snapshot.now
-        self._priority = int(snapshot.gangs.priority[taker])
+        self._priority = priority
         self._seconds = minruntime.against_preemption(
             snapshot.queues.lineage, snapshot.queues.preempt_min_runtime, int(snapshot.gangs.queue[taker])
         )
@@ -54,7 +57,7 @@ class _Claims:
         return True
 
     def on_gang(self, victim: int) -> bool:
-        return bool(self._gangs.priority[victim] < self._priority)
+        return bool(self._gangs.priority[victim] < self._priority) and victim not in self._kin
 
     def only_extras(self, victim: int) -> bool:
         return minruntime.is_protected(self._now, float(self._gangs.last_start[victim]), self._seconds)

@@ -13,6 +13,7 @@ import numpy as np
 from quorate.scheduling import consolidate, minruntime, reasons, reclaimable
 from quorate.scheduling.attempt import requested_by
 from quorate.scheduling.budgets import within_budgets
+from quorate.scheduling.composite import kin, party
 from quorate.scheduling.cycle import Cycle
 from quorate.scheduling.order import Ranking
 from quorate.scheduling.policy import Action
@@ -55,10 +56,16 @@ def _move_for(cycle: Cycle, taker: int, queue: int) -> bool:
     """Whether others were moved for a gang within its fair share; nobody loses anything by it."""
     if Action.CONSOLIDATE in cycle.policy.actions and consolidate.is_served(cycle, taker):
         return False
-    protected, requested = is_protected_step(cycle, taker), least_of(cycle, taker)
+    protected, requested = _asked(cycle, taker)
     if not reclaimable.may_start(cycle.trial.accounts, cycle.shares, queue, requested, protected=protected):
         return False
     return consolidate.move_for(cycle, taker)
+
+
+def _asked(cycle: Cycle, taker: int) -> tuple[bool, Ints]:
+    """Whether all of what would be placed may not be taken back, and the least that is asked for."""
+    gangs = party(cycle.trial, taker)
+    return all(is_protected_step(cycle, one) for one in gangs), least_of(cycle, gangs)
 
 
 def _room(cycle: Cycle, pool: Callable[[], Pool], taker: int, queue: int) -> Room | None:
@@ -67,13 +74,13 @@ def _room(cycle: Cycle, pool: Callable[[], Pool], taker: int, queue: int) -> Roo
     What a step with a choice asks for is known with its place: if it is more than was thought, there is less to claim.
     """
     within = replace(cycle, solver=replace(cycle.solver, shares=reclaimable.up_to_fair(cycle.shares, queue)))
-    protected, requested = is_protected_step(cycle, taker), least_of(cycle, taker)
+    protected, requested = _asked(cycle, taker)
     while reclaimable.may_start(cycle.trial.accounts, cycle.shares, queue, requested, protected=protected):
-        claims = _Claims(cycle, queue, requested)
+        claims = _Claims(cycle, taker, requested)
         room = within_budgets(within, taker, partial(Draw, pool(), claims=claims))
         if room is None:
             return None
-        gets = requested_by(cycle.trial, room.seats(cycle.trial)[0])
+        gets = room.gets(cycle.trial)
         if (gets <= requested).all():
             return room if _stays_fair(cycle, queue, gets, room) else None
         requested = np.maximum(requested, gets)
@@ -83,9 +90,10 @@ def _room(cycle: Cycle, pool: Callable[[], Pool], taker: int, queue: int) -> Roo
 class _Claims:
     """What one taker may claim from whom; what does not change while it draws is found once for each queue."""
 
-    def __init__(self, cycle: Cycle, queue: int, requested: Ints) -> None:
+    def __init__(self, cycle: Cycle, taker: int, requested: Ints) -> None:
         self._cycle = cycle
-        self._queue = queue
+        self._kin = kin(cycle.trial, taker)
+        self._queue = int(cycle.snapshot.gangs.queue[taker])
         self._requested: list[int] = requested.tolist()
         self._sides: dict[int, tuple[int, int, float]] = {}
 
@@ -102,8 +110,8 @@ class _Claims:
         is_short = reclaimable.is_short(shares, theirs, left, self._requested)
         return not (is_short and reclaimable.is_within_quota(shares, ours, held))
 
-    def on_gang(self, _victim: int) -> bool:
-        return True
+    def on_gang(self, victim: int) -> bool:
+        return victim not in self._kin
 
     def only_extras(self, victim: int) -> bool:
         gangs = self._cycle.snapshot.gangs

@@ -13,13 +13,14 @@ from typing import NamedTuple, Protocol
 
 import numpy as np
 
-from quorate.scheduling import gang, growth, spare
-from quorate.scheduling.agenda import Draft
-from quorate.scheduling.attempt import Attempt, commit, requested_by
+from quorate.scheduling import gang, spare, together
+from quorate.scheduling.attempt import commit, requested_by
+from quorate.scheduling.composite import holder_of
 from quorate.scheduling.cycle import Cause, Cycle
 from quorate.scheduling.pool import Unit
 from quorate.scheduling.snapshot import Ints, State
 from quorate.scheduling.spare import joined
+from quorate.scheduling.together import Fit
 from quorate.scheduling.trial import Trial, distinct
 from quorate.scheduling.victims import Absence
 
@@ -32,17 +33,11 @@ class Room:
     """Who goes, and where the taker's pods will be."""
 
     units: tuple[Unit, ...]
-    attempt: Attempt
+    fit: Fit
 
-    @property
-    def draft(self) -> Draft:
-        """The place that was found."""
-        assert self.attempt.draft is not None, "room is found together with a draft"
-        return self.attempt.draft
-
-    def seats(self, trial: Trial) -> tuple[Ints, Ints]:
-        """The taker's pods and their nodes, pairwise."""
-        return growth.seats(trial, self.draft)
+    def gets(self, trial: Trial) -> Ints:
+        """What the taker's pods ask for of the shared resources: [3]."""
+        return requested_by(trial, self.fit.seats(trial)[0])
 
 
 class Draws(Protocol):
@@ -61,16 +56,14 @@ def make_room(cycle: Cycle, taker: int, draws: Draws) -> Room | None:
         drawn.append(unit)
         if len(drawn) < size:
             continue
-        attempt = _attempt(cycle, draws.scout, taker)
-        if attempt.draft is not None:
-            return _bounded(cycle, taker, _Drawn(drawn, draws.scout, tried, attempt))
+        fit = find(cycle, draws.scout, taker)
+        if fit is not None:
+            return _bounded(cycle, taker, _Drawn(drawn, draws.scout, tried, fit))
         tried, size = len(drawn), size * 2
     if len(drawn) == tried:
         return None
-    attempt = _attempt(cycle, draws.scout, taker)
-    if attempt.draft is None:
-        return None
-    return _bounded(cycle, taker, _Drawn(drawn, draws.scout, tried, attempt))
+    fit = find(cycle, draws.scout, taker)
+    return None if fit is None else _bounded(cycle, taker, _Drawn(drawn, draws.scout, tried, fit))
 
 
 def take(cycle: Cycle, taker: int, room: Room, cause: Callable[[int], tuple[str, str]]) -> None:
@@ -82,8 +75,9 @@ def take(cycle: Cycle, taker: int, room: Room, cause: Callable[[int], tuple[str,
     gone = gone[cycle.snapshot.pods.state[gone] == State.ACTIVE]
     cycle.trial.spend(gone[[pod not in cycle.causes for pod in gone.tolist()]])
     cycle.causes.update((pod, Cause(*cause(pod), taker)) for pod in gone.tolist())
-    exchange(cycle.trial, taker, room)
-    cycle.refused.pop(taker, None)
+    exchange(cycle.trial, room)
+    for number, _ in room.fit.drafts:
+        cycle.refused.pop(number, None)
     by_gang: dict[int, list[Unit]] = {}
     for unit in room.units if _has_seat(cycle.trial, joined(room.units)) else ():
         by_gang.setdefault(unit.gang, []).append(unit)
@@ -122,11 +116,12 @@ def _kind(trial: Trial, number: int, units: list[Unit]) -> object:
     return int(trial.snapshot.gangs.queue[number]), gang.signature(trial, root), lost
 
 
-def exchange(trial: Trial, taker: int, room: Room) -> None:
+def exchange(trial: Trial, room: Room) -> None:
     """The units go, the taker gets their room."""
     if room.units:
         trial.evict(joined(room.units))
-    commit(trial, taker, room.draft, now=False)
+    for number, draft in room.fit.drafts:
+        commit(trial, number, draft, now=False)
 
 
 def resettle(cycle: Cycle, trial: Trial, units: Sequence[Unit]) -> bool:
@@ -150,12 +145,13 @@ def without(trial: Trial, units: Sequence[Unit]) -> Trial:
     return fork
 
 
-def _attempt(cycle: Cycle, trial: Trial, taker: int) -> Attempt:
-    return cycle.solver.attempt(trial, taker, now=False)
+def _try(cycle: Cycle, taker: int, units: Sequence[Unit]) -> Fit | None:
+    return find(cycle, without(cycle.trial, units), taker)
 
 
-def _try(cycle: Cycle, taker: int, units: Sequence[Unit]) -> Attempt:
-    return _attempt(cycle, without(cycle.trial, units), taker)
+def find(cycle: Cycle, trial: Trial, taker: int) -> Fit | None:
+    """With units gone, others of the taker's composite among them, the taker is still who it was before."""
+    return together.find(cycle.solver, trial, taker, holder_of(cycle.trial, taker))
 
 
 class _Drawn(NamedTuple):
@@ -164,13 +160,13 @@ class _Drawn(NamedTuple):
     units: list[Unit]
     scout: Trial
     too_few: int
-    attempt: Attempt
+    fit: Fit
 
 
 def _bounded(cycle: Cycle, taker: int, drawn: "_Drawn") -> Room | None:
     """The least room, unless it costs others too many times what the taker gets."""
     room = _least(cycle, taker, drawn)
-    gets = requested_by(cycle.trial, room.seats(cycle.trial)[0])
+    gets = room.gets(cycle.trial)
     costs = requested_by(cycle.trial, joined(room.units))
     asked = gets > 0
     is_dear = (costs[asked] > cycle.policy.evicted_per_requested * gets[asked]).any()
@@ -179,29 +175,27 @@ def _bounded(cycle: Cycle, taker: int, drawn: "_Drawn") -> Room | None:
 
 def _least(cycle: Cycle, taker: int, drawn: _Drawn) -> Room:
     """The shortest run of the draws that makes room, then nobody in it that can be spared."""
-    low, high, attempt = drawn.too_few, len(drawn.units), drawn.attempt
+    low, high, fit = drawn.too_few, len(drawn.units), drawn.fit
     while high - low > 1:
         middle = (low + high) // 2
         found = _try(cycle, taker, drawn.units[:middle])
-        if found.draft is None:
+        if found is None:
             low = middle
         else:
-            high, attempt = middle, found
+            high, fit = middle, found
     units = drawn.units[:high]
-    assert attempt.draft is not None, "the last try that is kept found a place"
-    used = spare.used(cycle.trial, attempt.draft, units)
+    used = spare.used(cycle.trial, fit, units)
     if len(used) < len(units):
         # A queue's limit may need what no seat does.
         again = _try(cycle, taker, used)
-        units, attempt = (used, again) if again.draft is not None else (units, attempt)
+        units, fit = (used, again) if again is not None else (units, fit)
     scout = drawn.scout if len(units) == len(drawn.units) else without(cycle.trial, units)
-    return _spared(cycle, taker, scout, Room(tuple(units), attempt))
+    return _spared(cycle, taker, scout, Room(tuple(units), fit))
 
 
 def _spared(cycle: Cycle, taker: int, scout: Trial, room: Room) -> Room:
     """Leave alone, part by part, those without whom a place is found all the same; all are gone in `scout`."""
-    assert room.attempt.goal is not None, "a draft is found for a step"
-    count, gone = spare.Count(scout, room.attempt.goal), joined(room.units)
+    count, gone = spare.Count(scout, room.fit.goals), joined(room.units)
     absence = Absence(cycle.trial, gone)
     for part in spare.parts(cycle.trial, _last_first(room.units)[:SPARED_BY_SEARCH])[: 2 * SPARED_BY_SEARCH]:
         pods = part[np.isin(part, gone)]
@@ -211,9 +205,9 @@ def _spared(cycle: Cycle, taker: int, scout: Trial, room: Room) -> Room:
             continue
         fewer = spare.without(room.units, pods)
         found = _try(cycle, taker, fewer)
-        if found.draft is not None and found.goal is not None:
+        if found is not None:
             room, gone = Room(fewer, found), joined(fewer)
-            count = spare.Count(without(cycle.trial, fewer), found.goal)
+            count = spare.Count(without(cycle.trial, fewer), found.goals)
             absence.keep(pods)
     return room
 

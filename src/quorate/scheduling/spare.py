@@ -1,26 +1,26 @@
 """Who of those that would make room can be left alone, by arithmetic on what the taker needs.
 
-`used` keeps the units whose seats a draft needs. `Count` tells which units no other placement can do without,
+`used` keeps the units whose seats are needed. `Count` tells which units no other placement can do without,
 so that nobody searches for one.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 
-from quorate.scheduling import growth
-from quorate.scheduling.agenda import Add, Draft, Start
+from quorate.scheduling.agenda import Add, Start
 from quorate.scheduling.placement import Search
 from quorate.scheduling.pool import Unit
 from quorate.scheduling.snapshot import NONE, Ints
+from quorate.scheduling.together import Fit
 from quorate.scheduling.trial import NOBODY, Trial, distinct
 from quorate.scheduling.victims import Absence
 
 
-def used(trial: Trial, draft: Draft, units: Sequence[Unit]) -> list[Unit]:
-    """The units whose seats the draft needs; the last drawn are the first to be left alone."""
+def used(trial: Trial, fit: Fit, units: Sequence[Unit]) -> list[Unit]:
+    """The units whose seats are needed for what fits; the last drawn are the first to be left alone."""
     gone = joined(units)
-    left = _Left(trial, gone, *growth.seats(trial, draft))
+    left = _Left(trial, gone, *fit.seats(trial))
     absence = Absence(trial, gone)
     kept: list[Unit] = []
     for unit in reversed(units):
@@ -91,12 +91,13 @@ class _Left:
 
 
 class Count:
-    """How many pods fit in a trial without the units, against how many the taker's step cannot do without."""
+    """How many pods fit in a trial without the units, against how many the taker's steps cannot do without."""
 
-    def __init__(self, scout: Trial, goal: Start | Add) -> None:
+    def __init__(self, scout: Trial, goals: Iterable[Start | Add]) -> None:
         self._scout = scout
-        root = goal.leaf if isinstance(goal, Add) else goal.group
-        self._demands = Search(scout, root, now=False, is_exact=False).demands(goal)
+        roots = [(goal.leaf if isinstance(goal, Add) else goal.group, goal) for goal in goals]
+        searches = [(Search(scout, root, now=False, is_exact=False), goal) for root, goal in roots]
+        self._demands = [demand for search, goal in searches for demand in search.demands(goal)]
 
     def needs(self, seats: Ints, pods: Ints) -> bool:
         """Whether there is too little room, wherever it is, if these pods stay on their seats."""

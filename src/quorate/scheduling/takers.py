@@ -1,35 +1,50 @@
 """Who may cause evictions: gangs that wait for a step, whose delay has passed, in the order of their turns."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from functools import cache, partial
 
 import numpy as np
 
-from quorate.scheduling import gang, growth
+from quorate.scheduling import composite, gang, growth
 from quorate.scheduling.allocate import new_turns, push, waiting_gangs
-from quorate.scheduling.composite import holder_of
 from quorate.scheduling.cycle import Cycle
 from quorate.scheduling.snapshot import NONE, SHARED, Ints, Preemptibility, Snapshot
+from quorate.scheduling.trial import distinct
 
 Try = Callable[[Cycle, int], bool]
 
 
 def serve(cycle: Cycle, tries: Try) -> None:
-    """Give every taker one try; gangs that nothing tells apart from one that failed are not tried again."""
-    turns = new_turns(cycle, cycle.trial)
-    for number in waiting_gangs(cycle.trial).tolist():
-        if may_evict(cycle, number) and holder_of(cycle.trial, number) == NONE:
-            push(turns, cycle.trial, number)
-    failed: dict[object, int] = {}  # by kind, the first that failed
+    """Give every taker one try; gangs that nothing tells apart from one that failed are not tried again.
+
+    A composite takes for all of its gangs at the first turn of one of them.
+    """
+    turns, trial = new_turns(cycle, cycle.trial), cycle.trial
+    holders = {number: composite.holder_of(trial, number) for number in waiting_gangs(trial).tolist()}
+    may_take_together = cache(partial(_may_take_together, cycle))
+    for number, holder in holders.items():
+        if may_evict(cycle, number) if holder == NONE else may_take_together(holder):
+            push(turns, trial, number)
+    over: dict[object, int] = {}  # kinds that failed and composites that had their try, with the first gang
     while (turn := turns.pop()) is not None:
-        kind = _kind(cycle, turn.gang)
-        if kind in failed:
-            if (first := failed[kind]) in cycle.behind:
+        holder = holders[turn.gang]
+        kind = _kind(cycle, turn.gang) if holder == NONE else holder
+        if kind in over:
+            if (first := over[kind]) in cycle.behind:
                 cycle.behind[turn.gang] = cycle.behind[first]
             continue
-        if tries(cycle, turn.gang):
+        took = tries(cycle, turn.gang)
+        if took:
             turns.refresh(int(cycle.snapshot.gangs.queue[turn.gang]))
-        else:
-            failed[kind] = turn.gang
+        if holder != NONE or not took:
+            over[kind] = turn.gang
+
+
+def _may_take_together(cycle: Cycle, holder: int) -> bool:
+    """Whether the gangs of a composite may cause evictions: all of them, and for one queue, whose share bounds them."""
+    gangs = composite.gangs_below(cycle.trial, holder)
+    in_one_queue = len(distinct([cycle.snapshot.gangs.queue[gangs]])) == 1
+    return in_one_queue and all(may_evict(cycle, number) for number in gangs.tolist())
 
 
 def may_evict(cycle: Cycle, number: int) -> bool:
@@ -44,10 +59,10 @@ def delay_ends(snapshot: Snapshot, number: int) -> float:
     return float(since + gangs.preemption_delay[number])
 
 
-def least_of(cycle: Cycle, number: int) -> Ints:
-    """What any next step of the gang asks for at least, of each shared resource by itself: [3]."""
-    root = int(cycle.snapshot.gangs.root[number])
-    asked = [growth.least(cycle.trial, goal) for goal in growth.steps(cycle.trial, root)]
+def least_of(cycle: Cycle, gangs: Iterable[int]) -> Ints:
+    """What any next step of these gangs asks for at least, of each shared resource by itself: [3]."""
+    roots = (int(cycle.snapshot.gangs.root[number]) for number in gangs)
+    asked = [growth.least(cycle.trial, goal) for root in roots for goal in growth.steps(cycle.trial, root)]
     least: Ints = np.min(asked or np.zeros((1, len(SHARED)), dtype=np.int64), axis=0)
     return least
 
