@@ -2,9 +2,9 @@
 
 from msgspec.structs import replace
 
+from quorate.api.labels import STALE_SINCE
 from quorate.api.podgroup import POD_GROUP
 from quorate.plan import Bind
-from quorate.scheduling.marks import STALE_SINCE
 from tests.fakes.clusters import Cluster, Group, moment
 
 

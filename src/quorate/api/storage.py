@@ -11,6 +11,7 @@ STORAGE_CLASS = Kind("storage.k8s.io", "v1", "StorageClass", "storageclasses", n
 STORAGE_KINDS = (PERSISTENT_VOLUME, PERSISTENT_VOLUME_CLAIM, STORAGE_CLASS)
 
 SELECTED_NODE = "volume.kubernetes.io/selected-node"  # tells a provisioner where the first consumer runs
+BOUND_BY_CONTROLLER = "pv.kubernetes.io/bound-by-controller"  # a volume or a claim that names the other one
 WAITS = "WaitForFirstConsumer"
 NO_PROVISIONER = "kubernetes.io/no-provisioner"  # volumes of the class are made by hand
 

@@ -8,12 +8,10 @@
 
 from collections.abc import Iterable, Iterator
 
+from quorate.api.storage import BOUND_BY_CONTROLLER, SELECTED_NODE
 from quorate.plan import Bind, Change, Patch, Ref
 from quorate.scheduling.cycle import Cycle
 from quorate.scheduling.snapshot import ByHand, Snapshot, Unbound
-
-SELECTED_NODE = "volume.kubernetes.io/selected-node"
-BOUND_BY_CONTROLLER = "pv.kubernetes.io/bound-by-controller"
 
 
 def told(cycle: Cycle, binds: Iterable[Bind]) -> Iterator[Change]:

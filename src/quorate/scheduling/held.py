@@ -9,11 +9,10 @@ from collections.abc import Iterable, Iterator
 import msgspec
 import numpy as np
 
+from quorate.api.labels import HELD_SEATS
 from quorate.plan import Bind, Change, Patch
 from quorate.scheduling.cycle import Cycle
 from quorate.scheduling.snapshot import NONE, Ints, State
-
-HELD_SEATS = "quorate.dev/held-seats"
 
 
 def noted(cycle: Cycle, binds: Iterable[Change]) -> Iterator[Change]:

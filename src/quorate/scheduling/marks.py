@@ -8,14 +8,11 @@ from datetime import UTC, datetime
 
 import numpy as np
 
+from quorate.api.labels import LAST_EVICTION, LAST_START, STALE_SINCE
 from quorate.plan import Patch
 from quorate.scheduling.cycle import Cycle
 from quorate.scheduling.gang import all_satisfied
 from quorate.scheduling.snapshot import NONE, Bools, Ints, State
-
-LAST_START = "kai.scheduler/last-start-timestamp"
-LAST_EVICTION = "kai.scheduler/last-eviction-timestamp"
-STALE_SINCE = "kai.scheduler/stale-podgroup-timestamp"
 
 
 def marks(cycle: Cycle) -> Iterator[Patch]:

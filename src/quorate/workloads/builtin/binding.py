@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator
 
 from quorate.api.labels import HOSTNAME
 from quorate.api.meta import Json
-from quorate.api.storage import SELECTED_NODE, WAITS
+from quorate.api.storage import BOUND_BY_CONTROLLER, SELECTED_NODE, WAITS
 from quorate.workloads.builtin import kinds
 from quorate.workloads.builtin.nodematch import term_holds
 from quorate.workloads.builtin.outcome import Outcome, create, event, is_deleting, owner_reference, patch, ref
@@ -34,7 +34,7 @@ def claim(
 
 def _bound(item: Json, volume: Json) -> Outcome:
     name = volume["metadata"]["name"]
-    notes = {"pv.kubernetes.io/bind-completed": "yes", "pv.kubernetes.io/bound-by-controller": "yes"}
+    notes = {"pv.kubernetes.io/bind-completed": "yes", BOUND_BY_CONTROLLER: "yes"}
     change = patch(kinds.CLAIM, item, {"metadata": {"annotations": notes}, "spec": {"volumeName": name}})
     status = {
         "phase": "Bound",
