@@ -25,8 +25,13 @@ class Ref(Value, frozen=True):
     uid: str = ""
     resource_version: str = ""
 
+    @property
+    def key(self) -> str:
+        """`namespace/name`, or the bare name of a cluster-scoped object."""
+        return f"{self.namespace}/{self.name}" if self.namespace else self.name
+
     def __str__(self) -> str:
-        return f"{self.kind} {self.namespace}/{self.name}" if self.namespace else f"{self.kind} {self.name}"
+        return f"{self.kind} {self.key}"
 
 
 class EventType(StrEnum):

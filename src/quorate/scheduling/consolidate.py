@@ -46,13 +46,8 @@ def move_for(cycle: Cycle, taker: int) -> bool:
     room = _room(cycle, taker, shape)
     if room is None:
         return False
-    name = f"{gangs.refs[taker].namespace}/{gangs.refs[taker].name}"
-
-    def cause(pod: int) -> tuple[str, str]:
-        ref = cycle.snapshot.pods.refs[pod]
-        return REASON, reasons.moved(f"{ref.namespace}/{ref.name}", name)
-
-    take(cycle, taker, room, cause)
+    refs, name = cycle.snapshot.pods.refs, gangs.refs[taker].key
+    take(cycle, taker, room, lambda pod: (REASON, reasons.moved(refs[pod].key, name)))
     return True
 
 

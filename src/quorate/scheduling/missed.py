@@ -38,7 +38,7 @@ def missed(trial: Trial, number: int, goal: Start | Add, leaf: int) -> Missed | 
     if found >= len(pods):
         return None
     ref, name = snapshot.gangs.refs[number], snapshot.groups.names[group]
-    head = reasons.level_missed(level.topology, level.label, f"{ref.namespace}/{ref.name}", name)
+    head = reasons.level_missed(level.topology, level.label, ref.key, name)
     if not len(rooms):
         labels = [one.label for one in snapshot.levels if one.topology == level.topology]
         return Missed(group, "", 0, len(pods), Lack(f"{head}: {reasons.no_domain(labels)}"))

@@ -31,13 +31,8 @@ def _preempt_for(cycle: Cycle, pool: Pool, taker: int) -> bool:
     room = within_budgets(cycle, taker, partial(Draw, pool, claims=claims, only=queue))
     if room is None:
         return False
-    name = f"{gangs.refs[taker].namespace}/{gangs.refs[taker].name}"
-
-    def cause(pod: int) -> tuple[str, str]:
-        ref = cycle.snapshot.pods.refs[pod]
-        return REASON, reasons.preempted(f"{ref.namespace}/{ref.name}", name)
-
-    take(cycle, taker, room, cause)
+    refs, name = cycle.snapshot.pods.refs, gangs.refs[taker].key
+    take(cycle, taker, room, lambda pod: (REASON, reasons.preempted(refs[pod].key, name)))
     return True
 
 

@@ -136,10 +136,6 @@ def level_missed(topology: str, level: str, gang: str, group: str) -> str:
     return f"topology {topology}, requirement {level} couldn't be satisfied for job <{gang}>{where}"
 
 
-def topology_unknown(topology: str) -> str:
-    return f"Requested topology {topology} does not exist"
-
-
 class Finding(NamedTuple):
     """Where a group came near: a domain of the topology or a node, and what it lacks."""
 

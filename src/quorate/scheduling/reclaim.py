@@ -38,15 +38,12 @@ def _reclaim_for(cycle: Cycle, pool: Callable[[], Pool], taker: int) -> bool:
     room = _room(cycle, pool, taker, queue)
     if room is None:
         return _move_for(cycle, taker, queue)
-    gang = cycle.snapshot.gangs.refs[taker]
-    name = f"{gang.namespace}/{gang.name}"
+    pods, name = cycle.snapshot.pods, cycle.snapshot.gangs.refs[taker].key
     use = cache(partial(_use, cycle))
 
     def cause(pod: int) -> tuple[str, str]:
-        ref = cycle.snapshot.pods.refs[pod]
-        victim = int(cycle.snapshot.gangs.queue[cycle.snapshot.pods.gang[pod]])
-        uses = [use(victim), use(queue)]
-        return REASON, reasons.reclaimed(f"{ref.namespace}/{ref.name}", name, uses)
+        victim = int(cycle.snapshot.gangs.queue[pods.gang[pod]])
+        return REASON, reasons.reclaimed(pods.refs[pod].key, name, [use(victim), use(queue)])
 
     take(cycle, taker, room, cause)
     return True

@@ -108,7 +108,7 @@ def _message(trial: Trial, goal: Start | Add, short: Short, cause: str) -> str:
         waiting = trial.pending(short.group)
         pod = waiting[snapshot.pods.shape[waiting] == short.shape][0]
         ref = snapshot.pods.refs[pod]
-        return reasons.pod_refused(f"{ref.namespace}/{ref.name}", cause)
+        return reasons.pod_refused(ref.key, cause)
     if not short.needed:
         return reasons.not_together(len(pods))
     if name := snapshot.groups.names[short.group]:

@@ -21,8 +21,7 @@ def evict_stale(cycle: Cycle) -> None:
         held = _allowed(trial, held + rows.start)
         minimum = int(snapshot.groups.min_member[root])
         for pod in held.tolist():
-            ref = snapshot.pods.refs[pod]
-            cycle.causes[pod] = Cause(REASON, reasons.stale(f"{ref.namespace}/{ref.name}", minimum))
+            cycle.causes[pod] = Cause(REASON, reasons.stale(snapshot.pods.refs[pod].key, minimum))
         if len(held):
             trial.spend(held)
             trial.evict(held)
