@@ -1,26 +1,7 @@
-import pytest
-
 from quorate.api.podspec import LabelSelector, LabelSelectorRequirement
-from quorate.api.selectors import SelectorError, compiled, matches, parse
+from quorate.api.selectors import compiled, matches
 
 LABELS = {"app": "web", "tier": "front", "index": "7"}
-
-
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ("", True), ("app=web", True), ("app==web", True), ("app!=web", False), ("gone!=web", True),
-        ("app in (api, web),tier", True), ("app notin (api,web)", False), ("!gone", True), ("gone", False),
-        ("tier=front,app=api", False), ("gone notin (a)", True), ("app=", False),
-    ],
-)  # fmt: skip
-def test_text_selects_as_kubectl_does(text: str, expected: bool) -> None:  # noqa: FBT001 - a parameter of the table
-    assert matches(parse(text), LABELS) is expected
-
-
-def test_a_text_that_is_no_selector_is_named() -> None:
-    with pytest.raises(SelectorError, match='"a b" is not a label selector: write "key=value"'):
-        parse("a b")
 
 
 def test_both_parts_of_an_object_selector_must_hold() -> None:

@@ -12,7 +12,7 @@ from quorate.workloads.lws.environment import value_of
 from quorate.workloads.lws.groups import has_restarted
 from quorate.workloads.lws.identity import Identity
 from quorate.workloads.lws.keys import group_key, sub_group_key
-from quorate.workloads.lws.names import Place, parent_and_ordinal
+from quorate.workloads.lws.names import Place
 from quorate.workloads.lws.pods import completed, identity_labels
 from tests.cases.deviations import Mismatch, explain
 from tests.cases.lws_rules import RULES
@@ -47,6 +47,15 @@ def compared(topic: str, case: Json, got: object, want: object) -> Outcome:
         return passed({"got": got})
     reason = explain(Mismatch(topic, case, want, got), rules=RULES)
     return deviating(reason) if reason else failed(f"expected {want!r}, got {got!r}")
+
+
+_ORDINAL = re.compile(r"(.*)-(\d+)", re.DOTALL)
+
+
+def parent_and_ordinal(pod: str) -> tuple[str, int] | None:
+    """What stands before the last dash of a name, and the number after it: upstream knows a pod's set by that."""
+    found = _ORDINAL.fullmatch(pod)
+    return (found[1], int(found[2])) if found else None
 
 
 def identity_of(pod: Json, subdomain: str) -> Identity:

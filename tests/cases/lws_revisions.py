@@ -8,8 +8,7 @@ import msgspec
 from quorate.admission.lws import defaulted
 from quorate.api.lws import LeaderWorkerSet
 from quorate.workloads.lws import revisions
-from quorate.workloads.lws.names import parent_and_ordinal
-from tests.cases.lws_pods import compared
+from tests.cases.lws_pods import compared, parent_and_ordinal
 from tests.cases.outcome import Outcome, unsupported
 
 Json = dict[str, Any]

@@ -10,7 +10,7 @@ from quorate.api.core import ContainerStatus, Pod, PodStatus
 from quorate.api.meta import Condition, ObjectMeta, OwnerReference
 from quorate.rules.conditions import transitioned
 from quorate.workloads.builtin.amounts import resolve
-from quorate.workloads.lws.conditions import excludes
+from quorate.workloads.lws.conditions import Counts, conditions_of
 from quorate.workloads.lws.groups import observe
 from quorate.workloads.lws.names import Place, pod_name
 from quorate.workloads.lws.restart import called
@@ -150,7 +150,7 @@ def _related(pod: Pod, case: Json) -> Pod:
 
 def _condition(case: Json) -> Outcome:
     if case["function"] == "mutually_exclusive":
-        return compared("lws_conditions", case, excludes(case["a"], case["b"]), case["expect"])
+        return compared("lws_conditions", case, _excludes(case["a"], case["b"]), case["expect"])
     if case["function"] != "set_condition":
         return unsupported(f"LWS function {case['function']}")
     previous = msgspec.convert(case["existing"], list[Condition])
@@ -160,6 +160,22 @@ def _condition(case: Json) -> Outcome:
     by_type = {found.type: found for found in previous}
     got = any(_said(found) != _said(by_type.get(found.type)) for found in after)
     return compared("lws_conditions", case, got, case["expect_changed"])
+
+
+def _excludes(one: str, other: str) -> bool:
+    """Whether both hold in some state of a set of two groups, but never in the same."""
+    states = [
+        Counts(wanted=2, existing=2, ready=fit, updated=2 - old, held=0, old=old, fit=fit)
+        for fit in range(3)
+        for old in range(3 - fit)
+    ]
+    holding = [
+        {found.type for found in conditions_of(state, "", None, 1, "") if found.status == "True"}
+        for state in states
+    ]
+    return all(any(kind in held for held in holding) for kind in (one, other)) and not any(
+        {one, other} <= held for held in holding
+    )
 
 
 def _said(condition: Condition | None) -> object:

@@ -13,7 +13,8 @@ from quorate.api.rbgpolicy import ScalingAdapter
 from quorate.workloads.backoff import Backoff
 from quorate.workloads.lws.names import Place, pod_name
 from quorate.workloads.lws.rollout import Extent, GroupState, Pace, advance, ready_tail
-from quorate.workloads.rbg import amounts, componentorder, environment, names, restart
+from quorate.workloads.rbg import amounts, environment, names, restart
+from tests.cases import rbg_components
 from tests.cases.deviations import Mismatch, explain
 from tests.cases.outcome import Outcome, deviating, failed, passed, unsupported
 
@@ -171,7 +172,7 @@ def _named(given: Json) -> Json:
 def _ready(given: Json) -> Json:
     sizes = {name: status["size"] for name, status in (given["statuses"] or {}).items()}
     ready = {name: status["ready"] for name, status in (given["statuses"] or {}).items()}
-    return {"ready": componentorder.may_start(given["dependsOn"], sizes, ready)}
+    return {"ready": rbg_components.may_start(given["dependsOn"], sizes, ready)}
 
 
 OPERATIONS = {
@@ -201,10 +202,10 @@ OPERATIONS = {
     },
     "pod_name": _pod,
     "workload_and_service_name": _named,
-    "component_cycle": lambda given: {"cycle": componentorder.has_cycle(given["startAfter"])},
-    "component_reverse": lambda given: {"dependents": componentorder.dependents(given["startAfter"])},
+    "component_cycle": lambda given: {"cycle": rbg_components.has_cycle(given["startAfter"])},
+    "component_reverse": lambda given: {"dependents": rbg_components.dependents(given["startAfter"])},
     "component_deletion_gates": lambda given: {
-        "gates": componentorder.deletion_gates(given["startAfter"], given["deleteAfter"])
+        "gates": rbg_components.deletion_gates(given["startAfter"], given["deleteAfter"])
     },
     "components_ready": _ready,
 }

@@ -169,19 +169,25 @@ def test_a_data_directory_that_is_a_file_is_refused(tmp_path: Path) -> None:
         opened(path)
 
 
+def limit_pages(journal: Journal, pages: int) -> None:
+    """Let the file grow to so many pages at most, as a quota does."""
+    statement = f"PRAGMA max_page_count = {pages}"
+    journal._thread.submit(journal._database.execute, statement).result()  # noqa: SLF001 - no disk of that size here
+
+
 def test_a_full_disk_refuses_the_write_and_recovers(tmp_path: Path) -> None:
     async def run() -> None:
         api = await with_config_map(tmp_path)
         assert api.journal is not None
         maps = api.resource("", "v1", "configmaps")
-        api.journal.limit_pages(1)
+        limit_pages(api.journal, 1)
         big = {**config_map("big"), "data": {"k": "x" * 100_000}}
         with pytest.raises(ApiError, match="is full; free space on it") as refused:
             await api.create(maps, "default", big)
         assert refused.value.code == 503
         with pytest.raises(ApiError, match="is full"):
             api.check_writable()
-        api.journal.limit_pages(1_000_000)
+        limit_pages(api.journal, 1_000_000)
         await api.create(maps, "default", config_map("after"))
         api.check_writable()
         await close(api)

@@ -113,71 +113,9 @@ class Namespace(Object):
     status: NamespaceStatus = msgspec.field(default_factory=NamespaceStatus)
 
 
-class ServicePort(Part, frozen=True):
-    name: str = ""
-    port: int = 0
-    target_port: int | str | None = None
-    protocol: str = "TCP"
-
-
-class ServiceSpec(Wire):
-    cluster_ip: str = msgspec.field(default="", name="clusterIP")
-    type: str = "ClusterIP"
-    selector: dict[str, str] | None = None
-    ports: list[ServicePort] | None = None
-    publish_not_ready_addresses: bool = False
-
-
-class Service(Object):
-    spec: ServiceSpec = msgspec.field(default_factory=ServiceSpec)
-
-
 class ConfigMap(Object):
     data: dict[str, str] | None = None
     binary_data: dict[str, str] | None = None
-
-
-class Secret(Object):
-    """Values stay base64 text, as on the wire."""
-
-    data: dict[str, str] | None = None
-    type: str = ""
-
-
-class ObjectReference(Part, frozen=True):
-    api_version: str = ""
-    kind: str = ""
-    namespace: str = ""
-    name: str = ""
-    uid: str = ""
-    resource_version: str = ""
-    field_path: str = ""
-
-
-class EventSource(Part, frozen=True):
-    component: str = ""
-    host: str = ""
-
-
-class Event(Object):
-    involved_object: ObjectReference = ObjectReference()
-    type: str = "Normal"
-    reason: str = ""
-    message: str = ""
-    count: int | None = None
-    first_timestamp: str | None = None
-    last_timestamp: str | None = None
-    event_time: str | None = None
-    source: EventSource = EventSource()
-    reporting_component: str = ""
-    reporting_instance: str = ""
-    action: str = ""
-
-
-class Binding(Object):
-    """Posted to `pods/binding`; its metadata carries the preconditions and the annotations to merge."""
-
-    target: ObjectReference = ObjectReference()
 
 
 class PriorityClass(Object):

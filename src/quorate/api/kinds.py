@@ -1,4 +1,4 @@
-"""Every kind this package has a type for, to find one by what a manifest says."""
+"""Every kind that this package names, to find one by what a manifest says."""
 
 from quorate.api import apps, batch, composite, core, lws, podgroup, policy, queue, rbg, storage, topology
 from quorate.api.meta import Json, Kind

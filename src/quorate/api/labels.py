@@ -8,7 +8,6 @@ Keys of other projects are used unchanged, so that their manifests and habits wo
 POD_GROUP_NAME = "pod-group-name"  # annotation on pods
 SUB_GROUP_NAME = "kai.scheduler/subgroup-name"
 COMPOSITE_GROUP = "quorate.dev/composite-pod-group"  # label on PodGroups: the gang of gangs they belong to
-COMPOSITE_PARENT_NATIVE = "scheduling.k8s.io/parent-compositepodgroup"
 
 # What a workload asks for.
 QUEUE = "kai.scheduler/queue"
@@ -45,9 +44,6 @@ LAST_START = "kai.scheduler/last-start-timestamp"
 LAST_EVICTION = "kai.scheduler/last-eviction-timestamp"
 
 # Shares of a GPU.
-GPU_FRACTION = "gpu-fraction"
-GPU_MEMORY = "gpu-memory"
-GPU_FRACTION_DEVICES = "gpu-fraction-num-devices"
 GPU_RESOURCE = "nvidia.com/gpu"
 
 # LeaderWorkerSet.
@@ -59,7 +55,6 @@ LWS_REVISION = "leaderworkerset.sigs.k8s.io/template-revision-hash"
 LWS_SUB_GROUP_INDEX = "leaderworkerset.sigs.k8s.io/subgroup-index"
 LWS_SUB_GROUP_KEY = "leaderworkerset.sigs.k8s.io/subgroup-key"
 LWS_SIZE = "leaderworkerset.sigs.k8s.io/size"
-LWS_REPLICAS = "leaderworkerset.sigs.k8s.io/replicas"
 LWS_LEADER_NAME = "leaderworkerset.sigs.k8s.io/leader-name"
 LWS_EXCLUSIVE_TOPOLOGY = "leaderworkerset.sigs.k8s.io/exclusive-topology"
 LWS_SUB_GROUP_EXCLUSIVE_TOPOLOGY = "leaderworkerset.sigs.k8s.io/subgroup-exclusive-topology"
@@ -79,10 +74,7 @@ RESTART_BACKOFF = "quorate.dev/restart-backoff"  # "30/600": seconds of the seco
 # RoleBasedGroup.
 RBG_GROUP_NAME = "rbg.workloads.x-k8s.io/group-name"
 RBG_ROLE_NAME = "rbg.workloads.x-k8s.io/role-name"
-RBG_ROLE_INSTANCE_NAME = "rbg.workloads.x-k8s.io/role-instance-name"
-RBG_ROLE_INSTANCE_INDEX = "rbg.workloads.x-k8s.io/role-instance-index"
 RBG_COMPONENT_NAME = "rbg.workloads.x-k8s.io/component-name"
-RBG_COMPONENT_INDEX = "rbg.workloads.x-k8s.io/component-index"
 RBG_GANG_SCHEDULING = "rbg.workloads.x-k8s.io/group-gang-scheduling"
 RBG_ENGINE = "rbg.workloads.x-k8s.io/role-workload-type"  # upstream's choice of what runs a role
 RBG_SEGMENT_INDEX = "quorate.dev/segment-index"
@@ -92,5 +84,3 @@ GANG_OF_ROLES = "quorate.dev/gang-of-roles"  # on a LeaderWorkerSet: JSON of the
 
 # Kubernetes' own.
 HOSTNAME = "kubernetes.io/hostname"
-JOB_COMPLETION_INDEX = "batch.kubernetes.io/job-completion-index"
-POD_INDEX = "apps.kubernetes.io/pod-index"

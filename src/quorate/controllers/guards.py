@@ -22,8 +22,8 @@ class Guard:
 
 
 class Guards:
-    def __init__(self, backoff: Backoff[str] | None = None) -> None:
-        self._backoff: Backoff[str] = backoff or Backoff(base=2.0, cap=30.0)
+    def __init__(self) -> None:
+        self._backoff: Backoff[str] = Backoff(base=2.0, cap=30.0)
         self._found: dict[str, Guard] = {}  # by the UID of the pod
 
     def refuse(self, change: Evict, message: str, now: float) -> None:

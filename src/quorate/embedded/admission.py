@@ -23,11 +23,11 @@ _NAMESPACES = Resource("", "v1", "Namespace", "namespaces", "namespace", namespa
 
 
 class Admission:
-    def __init__(self, store: Store, registry: Registry, webhooks: Webhooks | None = None) -> None:
+    def __init__(self, store: Store, registry: Registry) -> None:
         self._store = store
         self._pods = PodAdmission(store)
         self._addresses = ServiceAddresses(store)
-        self.webhooks = webhooks or Webhooks(store, registry)
+        self.webhooks = Webhooks(store, registry)
 
     async def mutate(self, request: Request) -> Json | None:
         """The object to go on with: completed by the plug-ins and changed by the webhooks."""

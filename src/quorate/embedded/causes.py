@@ -63,9 +63,9 @@ def forbidden(field: str, detail: str) -> Cause:
     return Cause("FieldValueForbidden", field, f"Forbidden: {detail}")
 
 
-def too_long(field: str, limit: int, unit: str = "byte") -> Cause:
-    plural = unit if limit == 1 else f"{unit}s"
-    return Cause("FieldValueTooLong", field, f"Too long: may not be more than {limit} {plural}")
+def too_long(field: str, limit: int) -> Cause:
+    unit = "byte" if limit == 1 else "bytes"
+    return Cause("FieldValueTooLong", field, f"Too long: may not be more than {limit} {unit}")
 
 
 def too_many(field: str, actual: int, limit: int) -> Cause:

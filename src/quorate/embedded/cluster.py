@@ -96,7 +96,8 @@ async def running(settings: Settings) -> AsyncIterator[Cluster]:
             lambda namespace, name: store.get(Key("", "serviceaccounts", namespace, name)),
             now=clock.now,
         )
-        builtins = Builtins(api, clock, root_ca=authority.pair.certificate_pem.decode())
+        root_ca = authority.pair.certificate_pem.decode()
+        builtins = Builtins(api, clock, root_ca=root_ca, start_seconds=settings.start_seconds)
         server = HttpServer(api)
         await server.start(settings.host, settings.port, authority.server_context([settings.host]))
         stack.push_async_callback(server.stop)

@@ -16,8 +16,8 @@ NEEDS_NODE_PORTS = ("NodePort", "LoadBalancer")
 class ServiceAddresses:
     """Who holds which cluster IP and node port."""
 
-    def __init__(self, store: Store, network: str = "10.96.0.0/16") -> None:
-        self._network = ipaddress.ip_network(network)
+    def __init__(self, store: Store) -> None:
+        self._network = ipaddress.ip_network("10.96.0.0/16")
         self._taken: set[str] = set()
         self._ports: set[int] = set()
         # Searches go on from here, so that two requests under way at once do not get the same.

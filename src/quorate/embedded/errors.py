@@ -109,10 +109,6 @@ def precondition_failed(resource: Named, namespace: str, name: str, why: str) ->
     return conflict(resource, name, wrapped)
 
 
-def apply_conflict(causes: Sequence[Cause], message: str) -> ApiError:
-    return failure(409, "Conflict", message, {"causes": listed(causes)})
-
-
 def invalid(resource: Named, name: str, causes: Sequence[Cause]) -> ApiError:
     """422 with all causes; the message repeats each distinct one once."""
     texts = list(dict.fromkeys(str(cause) for cause in causes))

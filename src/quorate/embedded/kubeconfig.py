@@ -18,23 +18,26 @@ class Login(NamedTuple):
     token: str = ""
 
 
-def write(path: Path, server: str, authority_pem: bytes, login: Login, *, cluster: str = "quorate") -> None:
+_NAME = "quorate"  # of the cluster and of the context
+
+
+def write(path: Path, server: str, authority_pem: bytes, login: Login) -> None:
     """Write the file, readable by its owner only."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    tree = config(server, authority_pem, login, cluster=cluster)
+    tree = config(server, authority_pem, login)
     write_private(path, yaml.safe_dump(tree, sort_keys=False).encode())
 
 
-def config(server: str, authority_pem: bytes, login: Login, *, cluster: str = "quorate") -> Json:
-    context = {"cluster": cluster, "user": login.user, "namespace": "default"}
+def config(server: str, authority_pem: bytes, login: Login) -> Json:
+    context = {"cluster": _NAME, "user": login.user, "namespace": "default"}
     location = {"server": server, "certificate-authority-data": _encoded(authority_pem)}
     return {
         "apiVersion": "v1",
         "kind": "Config",
-        "clusters": [{"name": cluster, "cluster": location}],
+        "clusters": [{"name": _NAME, "cluster": location}],
         "users": [{"name": login.user, "user": _credentials(login)}],
-        "contexts": [{"name": cluster, "context": context}],
-        "current-context": cluster,
+        "contexts": [{"name": _NAME, "context": context}],
+        "current-context": _NAME,
     }
 
 

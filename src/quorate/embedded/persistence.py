@@ -126,11 +126,6 @@ class Journal:
             self._refusal = ""
         return self._refusal
 
-    def limit_pages(self, pages: int) -> None:
-        """Let the file grow to so many pages at most, as a quota does."""
-        statement = f"PRAGMA max_page_count = {pages}"
-        self._thread.submit(self._database.execute, statement).result()
-
     async def close(self) -> None:
         """Write what waits and close the file."""
         if self._pump is not None:

@@ -38,11 +38,11 @@ def nanos(text: str) -> int:
 
 
 @lru_cache(maxsize=4096)
-def canonical(text: str, *, to_milli: bool = True) -> str:
+def canonical(text: str) -> str:
     """The form the server stores: no fraction, the largest suffix that keeps it whole, milli precision."""
     size = nanos(text)
     step = NANO // 1000
-    if to_milli and size % step:
+    if size % step:
         size += step - size % step if size > 0 else -(size % step)
     suffix = text.strip()[-2:]
     if suffix in _BINARY and abs(size) >= 1024 * NANO:

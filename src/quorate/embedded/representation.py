@@ -13,13 +13,6 @@ from quorate.embedded.registry import Resource
 from quorate.embedded.shelf import Entry
 
 encode = msgspec.json.Encoder().encode
-_decode = msgspec.json.Decoder().decode
-
-
-def copied(obj: Json) -> Json:
-    """A deep copy; decoding what was encoded is the fastest way to one."""
-    copy: Json = _decode(encode(obj))
-    return copy
 
 
 def served(resource: Resource, obj: Json) -> Json:

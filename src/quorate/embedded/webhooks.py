@@ -32,15 +32,12 @@ from quorate.embedded.webhookreview import Answer, CallError, answer, patched, r
 _log = logging.getLogger(__name__)
 _HARMLESS = frozenset(("None", "NoneOnDryRun"))
 
-# Where a service (namespace, name, port) can be reached: host and port, or None.
-Resolve = Callable[[str, str, int], tuple[str, int] | None]
-
 
 class Webhooks:
-    def __init__(self, store: Store, registry: Registry, resolve: Resolve | None = None) -> None:
+    def __init__(self, store: Store, registry: Registry) -> None:
         self._mutating = Hooks(store, registry, "mutating")
         self._validating = Hooks(store, registry, "validating")
-        self._resolve = resolve or (lambda *service: service_address(store, *service))
+        self._store = store
         self._session: aiohttp.ClientSession | None = None
 
     async def close(self) -> None:
@@ -139,7 +136,7 @@ class Webhooks:
         host = f"{name}.{namespace}.svc"
         path = service.get("path") or "/"
         shown = f"https://{host}:{port}{path}?{query}"
-        reached = self._resolve(namespace, name, port)
+        reached = service_address(self._store, namespace, name, port)
         if reached is None:
             why = f"no endpoints available for service {quoted(name)}"
             raise CallError(f'failed to call webhook: Post "{shown}": {why}')

@@ -13,9 +13,9 @@ _LABEL = re.compile(DNS_LABEL)
 _OBJECT = re.compile(r"[a-z0-9]([-a-z0-9.]*[a-z0-9])?")
 
 
-def short(name: str, longest: int = LONGEST_OBJECT_NAME) -> str:
+def short(name: str) -> str:
     """The name itself, or its beginning and a hash of the whole where it is too long."""
-    return name if len(name) <= longest else _hashed(name, name, longest)
+    return name if len(name) <= LONGEST_OBJECT_NAME else _hashed(name, name, LONGEST_OBJECT_NAME)
 
 
 def object_name(label: str) -> str:

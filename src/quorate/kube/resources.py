@@ -77,22 +77,21 @@ class Reader(Generic[T]):
 READ_PAGE = Reader(Page)
 
 
-async def get(client: Client, ref: Ref, reader: Reader[T], *, metadata_only: bool = False) -> T:
+async def get(client: Client, ref: Ref, reader: Reader[T]) -> T:
     request = Request(
         verb="get",
         method="GET",
         path=ref.kind.path(ref.namespace, ref.name),
         resource=ref.kind.resource,
-        accept=METADATA_ONLY if metadata_only else JSON,
     )
     return reader(await client.send(request), str(ref))
 
 
-async def pages(client: Client, scope: Scope, *, limit: int = PAGE) -> AsyncIterator[Page]:
+async def pages(client: Client, scope: Scope) -> AsyncIterator[Page]:
     """A consistent list, page by page; a `Gone` in the middle means: start again."""
     token = ""
     while True:
-        query = scope.selectors() | {"limit": str(limit)} | ({"continue": token} if token else {})
+        query = scope.selectors() | {"limit": str(PAGE)} | ({"continue": token} if token else {})
         page = READ_PAGE(await client.send(list_request(scope, query)), f"list of {scope}")
         yield page
         token = page.metadata.continue_

@@ -23,10 +23,10 @@ ATTEMPTS = 6
 LONGEST_ASKED_SECONDS = 30.0
 
 
-def delays(chance: random.Random, base: float = BASE_SECONDS, cap: float = CAP_SECONDS) -> Iterator[float]:
-    previous = base
+def delays(chance: random.Random, cap: float = CAP_SECONDS) -> Iterator[float]:
+    previous = BASE_SECONDS
     while True:
-        previous = min(cap, chance.uniform(base, previous * 3))
+        previous = min(cap, chance.uniform(BASE_SECONDS, previous * 3))
         yield previous
 
 

@@ -1,7 +1,6 @@
 from quorate.workloads.lws.names import (
     Place,
     leader_name,
-    parent_and_ordinal,
     place_of,
     pod_name,
     worker_name,
@@ -27,8 +26,3 @@ def test_a_number_that_the_controller_would_not_write_is_no_place() -> None:
     assert place_of("llm", "llm-01") is None
     assert place_of("llm", "llm-") is None
     assert place_of("llm", "llm") is None
-
-
-def test_an_ordinal_stands_after_the_last_dash() -> None:
-    assert parent_and_ordinal("llm-3-12") == ("llm-3", 12)
-    assert parent_and_ordinal("llm3") is None

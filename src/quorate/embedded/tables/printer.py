@@ -38,9 +38,9 @@ class Printer(NamedTuple):
 
 
 NAME = Column("Name", format="name")
-AGE = Column("Age")
 CONTAINERS = (Column("Containers", priority=1), Column("Images", priority=1))
 SELECTOR = Column("Selector", priority=1)
+_SHOWN = 3  # items of a list in one cell
 
 
 def columns(*spec: str | Column) -> tuple[Column, ...]:
@@ -115,6 +115,6 @@ def condition_is_true(conditions: Iterable[Json] | None, kind: str) -> bool:
     return any(one.get("type") == kind and one.get("status") == "True" for one in conditions or ())
 
 
-def shortened(items: list[str], limit: int = 3, separator: str = ",") -> str:
-    shown = separator.join(items[:limit])
-    return f"{shown} + {len(items) - limit} more..." if len(items) > limit else shown
+def shortened(items: list[str]) -> str:
+    shown = ",".join(items[:_SHOWN])
+    return f"{shown} + {len(items) - _SHOWN} more..." if len(items) > _SHOWN else shown

@@ -12,7 +12,6 @@ from quorate.grouping.objects import Address, Owner, dig, texts
 from quorate.grouping.subject import Shape, Subject, plain
 
 GROUP_LABEL = "ray.io/group"
-CLUSTER_LABEL = "ray.io/cluster"
 PRIORITY_LABEL = "ray.io/priority-class-name"
 HEAD = "headgroup"
 

@@ -19,7 +19,6 @@ from quorate.rules.conditions import find, transitioned
 AVAILABLE, PROGRESSING, UPDATING, DEGRADED = "Available", "Progressing", "UpdateInProgress", "Degraded"
 _LONGEST = 80  # characters of a list of groups in a message
 _NAMING = ", not ready: "
-_EXCLUDED = {AVAILABLE: {PROGRESSING, UPDATING}, PROGRESSING: {AVAILABLE}, UPDATING: {AVAILABLE}}
 
 
 class Counts(NamedTuple):
@@ -36,10 +35,6 @@ class Counts(NamedTuple):
     old: int
     fit: int
     unready: str = ""
-
-
-def excludes(one: str, other: str) -> bool:
-    return other in _EXCLUDED.get(one, ())
 
 
 def conditions_of(

@@ -1,10 +1,7 @@
 """Names of a LeaderWorkerSet's pods: `<set>-<group>` for a leader, `<set>-<group>-<index>` for a worker."""
 
-import re
 from dataclasses import dataclass
 from functools import lru_cache
-
-_ORDINAL = re.compile(r"(.*)-(\d+)", re.DOTALL)
 
 
 @dataclass(frozen=True, order=True, slots=True)
@@ -25,12 +22,6 @@ def worker_name(name: str, group: int, index: int) -> str:
 
 def pod_name(name: str, place: Place) -> str:
     return worker_name(name, place.group, place.index) if place.index else leader_name(name, place.group)
-
-
-def parent_and_ordinal(pod: str) -> tuple[str, int] | None:
-    """What stands before the last dash, and the number after it."""
-    found = _ORDINAL.fullmatch(pod)
-    return (found[1], int(found[2])) if found else None
 
 
 @lru_cache(maxsize=1 << 16)  # asked for every pod of a set in every pass

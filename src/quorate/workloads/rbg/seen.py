@@ -1,6 +1,6 @@
 """What one pass over a group reads (`Seen`), and what follows from it (`View`)."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from quorate.api.apps import ControllerRevision
@@ -126,7 +126,3 @@ def _taken(group: Group, sets: Mapping[str, LeaderWorkerSet]) -> Iterator[Fault]
                 f'role "{role}" needs LeaderWorkerSet {name}, which is not the group\'s: rename one of them'
             )
             yield Fault(field_name, text, Cause.LIVE)
-
-
-def by_name(objects: Iterable[Object]) -> dict[str, Object]:
-    return {one.metadata.name: one for one in objects}
