@@ -4,7 +4,8 @@ import pytest
 from msgspec.structs import replace
 
 from quorate.api.core import PodStatus
-from quorate.api.policy import POD_DISRUPTION_BUDGET
+from quorate.api.podspec import LabelSelector
+from quorate.api.policy import POD_DISRUPTION_BUDGET, PodDisruptionBudget
 from quorate.plan import Evict
 from quorate.scheduling.policy import Policy
 from tests.fakes.clusters import Cluster, Group
@@ -126,3 +127,19 @@ def test_pods_that_are_not_ready_cost_a_budget_nothing_while_the_others_suffice(
     cluster.budgets["low0"] = 3
     taker(cluster)
     assert victims(cluster) == ["low0"]
+
+
+def test_a_budget_that_comes_to_guard_others_frees_those_it_guarded() -> None:
+    cluster = full(gangs=2)
+    cluster.guard("low1", 4)
+    cluster.cycle()
+    known = cluster.objects[POD_DISRUPTION_BUDGET, "low1"]
+    assert isinstance(known, PodDisruptionBudget)
+    other = replace(known.spec, selector=LabelSelector({"gang": "low0"}))
+    cluster.show(POD_DISRUPTION_BUDGET, replace(known, spec=other), was=known)
+    cluster.budgets.clear()
+    taker(cluster)
+    assert victims(cluster) == ["low1"]
+    cluster.show(POD_DISRUPTION_BUDGET, None, was=known)
+    cluster.gang("higher", [Group("", min_member=1, members=1, gpus=7)], queue="q", priority=75)
+    assert sorted(set(victims(cluster))) == ["low0", "low1"]

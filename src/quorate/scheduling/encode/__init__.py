@@ -81,7 +81,7 @@ class Encoder:
             (TOPOLOGY, self._topology),
             (NAMESPACE, self._namespace),
             (COMPOSITE_POD_GROUP, self._composite),
-            (POD_DISRUPTION_BUDGET, self._budget),
+            (POD_DISRUPTION_BUDGET, self._budgets.update),
             *((kind, self._storage) for kind in STORAGE_KINDS),
             *((kind, partial(self._podgroup, kind)) for kind in POD_GROUP_KINDS),
         ]
@@ -107,6 +107,7 @@ class Encoder:
         """Everything known at this time, as arrays."""
         if self._nodes.is_littered or self._shapes.is_littered or self._budgets.is_littered:
             self._renumber()
+        self._reread_guarded(self._budgets.changed())
         self._reread(self._volumes.restocked())
         stock = self._nodes.offer(self._volumes.stock.on_hosts)
         self._rebuild()
@@ -255,10 +256,17 @@ class Encoder:
     def _storage(self, old: Object | None, new: Object | None) -> None:
         self._reread(self._volumes.update(old, new))
 
-    def _reread_all(self, within: str = "") -> None:
-        """What is read of pods is other than before, in one namespace or in all."""
+    def _reread_all(self) -> None:
+        """A term reads labels that no term read before: every pod may have another shape now."""
+        for entry in list(self._entries.values()):
+            self._pod(entry.pod, entry.pod)
+
+    def _reread_guarded(self, namespaces: set[str]) -> None:
+        """Budgets came, went or guard others now: the pods that are under other ones than before."""
+        if not namespaces:
+            return
         for (namespace, _), entry in list(self._entries.items()):
-            if within in {"", namespace}:
+            if namespace in namespaces and self._budgets.of(entry.pod) != entry.member.budget:
                 self._pod(entry.pod, entry.pod)
 
     def _reread(self, claims: set[Key]) -> None:
@@ -328,10 +336,6 @@ class Encoder:
         self._levels = Topologies.of(self._topologies.values(), self._label_levels)
         self._frames.clear()
         self._dirty.update(self._podgroups)
-
-    def _budget(self, old: Object | None, new: Object | None) -> None:
-        if self._budgets.update(old, new):
-            self._reread_all(self._keys(old, new)[0])
 
     def _composite(self, old: Object | None, new: Object | None) -> None:
         store(self._composites, self._keys(old, new), new)

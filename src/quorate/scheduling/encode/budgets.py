@@ -6,6 +6,7 @@
 3. A budget whose status is older than its spec allows nothing.
 """
 
+from collections.abc import Mapping
 from itertools import chain
 
 import msgspec
@@ -65,41 +66,47 @@ class BudgetTable:
 
     def __init__(self) -> None:
         self._known: dict[Key, Reading] = {}
+        self._changed: set[str] = set()
         self._by_pair: dict[Pair, set[Key]] = {}  # by one label that the pods of a budget have
         self._others: dict[str, set[Key]] = {}  # by namespace, where no one label tells
         self._numbers: dict[tuple[bool, tuple[Key, ...]], int] = {}  # by readiness of the pod
 
-    def update(self, old: Object | None, new: Object | None) -> bool:
-        """Take over what changed; whether other pods of its namespace may be under it now."""
+    def update(self, old: Object | None, new: Object | None) -> None:
+        """Take over what changed."""
         known = new or old
         assert known is not None, "a change has an object before or after"
         key = (known.metadata.namespace, known.metadata.name)
         before = self._known.pop(key, None)
         if before is not None:
             self._shelf(key, before).discard(key)
-        if not isinstance(new, PodDisruptionBudget):
-            return before is not None
-        after = self._known[key] = reading(new)
-        self._shelf(key, after).add(key)
-        return before is None or before.covers != after.covers
+        after = reading(new) if isinstance(new, PodDisruptionBudget) else None
+        if after is not None:
+            self._known[key] = after
+            self._shelf(key, after).add(key)
+        if before is None or after is None or before.covers != after.covers:
+            self._changed.add(key[0])
+
+    def changed(self) -> set[str]:
+        """The namespaces where pods may be under other budgets than when this was asked last."""
+        found, self._changed = self._changed, set()
+        return found
 
     def of(self, pod: Pod) -> int:
         """The number of what guards a pod from eviction; NONE if nothing does."""
         if not self._known or pod.status.phase != STARTED:
             return NONE
         labels, namespace = pod.metadata.labels or {}, pod.metadata.namespace
-        near = (self._by_pair.get((namespace, *pair), ()) for pair in labels.items())
-        is_ready = is_true(pod.status.conditions, "Ready")
-        found = sorted(
-            key
-            for key in chain(self._others.get(namespace, ()), *near)
-            if (one := self._known[key]).selector is not None
-            and matches(one.selector, labels)
-            and (is_ready or one.guards_unready)
-        )
-        if not found:
+        shelves = (self._by_pair.get((namespace, *pair), ()) for pair in labels.items())
+        near = [key for key in chain(self._others.get(namespace, ()), *shelves) if self._selects(key, labels)]
+        if not near:
             return NONE
-        return self._numbers.setdefault((is_ready, tuple(found)), len(self._numbers))
+        is_ready = is_true(pod.status.conditions, "Ready")
+        found = tuple(sorted(key for key in near if is_ready or self._known[key].guards_unready))
+        return self._numbers.setdefault((is_ready, found), len(self._numbers)) if found else NONE
+
+    def _selects(self, key: Key, labels: Mapping[str, str]) -> bool:
+        selector = self._known[key].selector
+        return selector is not None and matches(selector, labels)
 
     @property
     def is_littered(self) -> bool:
