@@ -36,7 +36,7 @@ class EmptyGroups:
         }
         for uid in found.keys() - empty.keys():
             self._since.pop(uid, None)
-        left = {uid: self._since.setdefault(uid, now) + PATIENCE_SECONDS - now for uid in empty}
+        left = {uid: PATIENCE_SECONDS - (now - self._since.setdefault(uid, now)) for uid in empty}
         due = tuple(group for uid, group in empty.items() if left[uid] <= 0)
         for group in due:
             del self._since[group.metadata.uid]
