@@ -5,7 +5,7 @@ Lists and maps are `None` where the wire has null or nothing: a server may send 
 
 import msgspec
 
-from quorate.api.meta import Json, ObjectMeta, Part, Wire
+from quorate.api.meta import Json, Part, Wire
 
 Quantity = str | int | float
 ResourceList = dict[str, Quantity]
@@ -197,8 +197,3 @@ class PodSpec(Wire):
     hostname: str = ""
     subdomain: str = ""
     service_account_name: str = ""
-
-
-class PodTemplate(Wire):
-    metadata: ObjectMeta = msgspec.field(default_factory=ObjectMeta)
-    spec: PodSpec = msgspec.field(default_factory=PodSpec)

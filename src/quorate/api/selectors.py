@@ -27,7 +27,6 @@ class Requirement(NamedTuple):
 
 
 Selector = tuple[Requirement, ...]
-EVERYTHING: Selector = ()
 
 
 def matches(selector: Selector, labels: Mapping[str, str] | None) -> bool:

@@ -1,7 +1,7 @@
 """The next step of a gang: start it, or grow it by one unit; and turning a draft into pods on nodes.
 
-The units are those of `rules.tree.units`: optional children first, each as a whole, then single members, so
-that siblings grow evenly.
+Optional children come first, each as a whole, then single members, so that siblings grow evenly. A model of the same
+on counts of members stands in the tests, which hold the two together.
 """
 
 from collections.abc import Iterator

@@ -1,6 +1,6 @@
 """What a gang gives up next, as rows of pods: an extra member, a whole optional child, or all of it.
 
-The meaning is that of `rules.tree.next_victim` (a test holds the two together); here it is asked of a trial.
+A model of the same on counts of members stands in the tests, which hold the two together.
 
 1. The core is never in a unit, nor is any member of a non-preemptible gang or one that a budget guards.
 2. Taking a unit leaves every group above it satisfied that was so before, unless the unit is the whole gang.

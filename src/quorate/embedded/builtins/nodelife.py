@@ -111,12 +111,7 @@ class NodeLife:
 
     async def _evict(self, pod: Json) -> None:
         target, at = ref(kinds.POD, pod), rfc3339(self._clock.now())
-        note = {
-            "type": "DisruptionTarget",
-            "status": "True",
-            "reason": "DeletionByTaintManager",
-            "message": "Taint manager: deleting due to NoExecute taint",
-        }
+        note = _disrupted("DeletionByTaintManager", "Taint manager: deleting due to NoExecute taint")
         await self._writer.revise_status(target, lambda old: _with_condition(old, note, at))
         await self._writer.emit(
             warning(
@@ -127,12 +122,7 @@ class NodeLife:
 
     async def _forget(self, pod: Json) -> None:
         target, at = ref(kinds.POD, pod), rfc3339(self._clock.now())
-        note = {
-            "type": "DisruptionTarget",
-            "status": "True",
-            "reason": "DeletionByPodGC",
-            "message": "PodGC: node no longer exists",
-        }
+        note = _disrupted("DeletionByPodGC", "PodGC: node no longer exists")
         if not is_finished(pod):
             await self._writer.revise_status(
                 target, lambda old: {**_with_condition(old, note, at), "phase": "Failed"}
@@ -147,6 +137,10 @@ def _key(pod: Json) -> Key:
 def _taints(node: Json | None) -> list[Json]:
     taints: list[Json] = ((node or {}).get("spec") or {}).get("taints") or []
     return taints
+
+
+def _disrupted(reason: str, message: str) -> Json:
+    return {"type": "DisruptionTarget", "status": "True", "reason": reason, "message": message}
 
 
 def _with_condition(pod: Json, note: Json, at: str) -> Json:
