@@ -6,7 +6,7 @@ from hypothesis import given, settings
 
 from quorate.api.core import POD, Pod
 from quorate.plan import Bind, Evict, Plan, SetStatus
-from quorate.scheduling.decide import decide
+from quorate.scheduling.decide import decide, solve
 from quorate.scheduling.encode import Encoder
 from quorate.scheduling.policy import Action, Policy
 from tests.fakes import judge
@@ -42,6 +42,23 @@ def test_a_child_without_a_seat_that_helps_stays() -> None:
     cluster.settle()
     assert (len(cluster.bound("tree", "seat")), len(cluster.bound("tree", "none"))) == (0, 1)
     assert cluster.evicted == 1
+
+
+def test_a_gang_that_makes_room_keeps_seats_elsewhere_for_as_many_as_it_can_do_with() -> None:
+    cluster = Cluster()
+    cluster.node("wanted", 2)
+    cluster.node("small", 1)
+    cluster.gang("elastic", [Group("", min_member=1, members=2, running=("wanted",) * 2)])
+    cluster.gang("dear", [Group("", min_member=1, members=1, gpus=2)], priority=75)
+    snapshot = cluster.encoder.snapshot(cluster.now)
+    placed = [
+        (snapshot.pods.refs[pod].name.split(".")[0], snapshot.nodes.names[node])
+        for placement in solve(snapshot, cluster.policy).trial.placements
+        for pod, node in zip(placement.pods.tolist(), placement.nodes.tolist(), strict=True)
+    ]
+    assert placed == [("dear", "wanted"), ("elastic", "small")]
+    cluster.settle()
+    assert (cluster.bound("dear"), cluster.bound("elastic")) == (["wanted"], ["small"])
 
 
 def seated(plan: Plan) -> set[str]:

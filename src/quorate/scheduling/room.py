@@ -69,7 +69,7 @@ def make_room(cycle: Cycle, taker: int, draws: Draws) -> Room | None:
 def take(cycle: Cycle, taker: int, room: Room, cause: Callable[[int], tuple[str, str]]) -> None:
     """Write the exchange into the trial of the cycle; `cause` words the eviction of a pod.
 
-    Victims that fit elsewhere keep a seat there, gang by gang.
+    Victims that fit elsewhere keep a seat there, gang by gang: all of them, else as many as the gang can do with.
     """
     gone = joined(room.units)
     gone = gone[cycle.snapshot.pods.state[gone] == State.ACTIVE]
@@ -83,13 +83,16 @@ def take(cycle: Cycle, taker: int, room: Room, cause: Callable[[int], tuple[str,
         by_gang.setdefault(unit.gang, []).append(unit)
     stuck: set[object] = set()  # kinds of gangs that found no seat: room only shrinks here
     for number, mine in by_gang.items():
-        if not _may_settle(cycle.trial, mine):
+        if not _may_settle(cycle.trial, number, mine):
             continue
         kind = _kind(cycle.trial, number, mine)
         if kind in stuck:
             continue
-        if resettle(cycle, cycle.trial.fork(), mine):
+        lost, fork = joined(mine), cycle.trial.fork()
+        resettle(cycle, fork, mine)
+        if (fork.state[lost] == State.ACTIVE).any():
             resettle(cycle, cycle.trial, mine)
+            cycle.trial.dismiss(lost[cycle.trial.state[lost] != State.ACTIVE])
         else:
             stuck.add(kind)
 
@@ -100,10 +103,12 @@ def _has_seat(trial: Trial, pods: Ints) -> bool:
     return any(trial.column(shape, now=False).total for shape in shapes)
 
 
-def _may_settle(trial: Trial, units: Sequence[Unit]) -> bool:
-    """Whether enough seats are left somewhere, as far as counting them tells."""
+def _may_settle(trial: Trial, number: int, units: Sequence[Unit]) -> bool:
+    """Whether seats are left somewhere for as many as the gang cannot do without, as far as counting them tells."""
     lost = Counter(trial.snapshot.pods.shape[joined(units)].tolist())
-    return all(trial.column(shape, now=False).total >= pods for shape, pods in lost.items())
+    seats = sum(min(trial.column(shape, now=False).total, pods) for shape, pods in lost.items())
+    root = int(trial.snapshot.gangs.root[number])
+    return seats >= max(1, int(trial.snapshot.groups.min_member[root] - trial.active[root]))
 
 
 def _kind(trial: Trial, number: int, units: list[Unit]) -> object:

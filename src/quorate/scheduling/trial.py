@@ -204,6 +204,11 @@ class Trial:
         self.state[pods] = WAITS
         self._pending.clear()
 
+    def dismiss(self, pods: Ints) -> None:
+        """Evicted pods that were revived want no node after all."""
+        self.state[pods] = LEAVES
+        self._pending.clear()
+
     def pending(self, group: int) -> Ints:
         """Rows of the pods below a group that want a node, in member order."""
         known = self._pending.get(group)
