@@ -13,6 +13,7 @@ import msgspec
 from msgspec.structs import replace
 
 from quorate.api import labels
+from quorate.api.composite import COMPOSITE_POD_GROUP, CompositePodGroup, CompositePodGroupSpec
 from quorate.api.core import (
     NODE,
     POD,
@@ -111,6 +112,7 @@ class Cluster:
     pods: dict[str, Pod] = field(default_factory=dict)
     encoder: Encoder = field(default_factory=lambda: Encoder("quorate"))
     podgroups: dict[str, PodGroup] = field(default_factory=dict)
+    composites: dict[str, int | None] = field(default_factory=dict)  # how many of its gangs each needs
     evicted: int = 0
     budgets: dict[str, int] = field(default_factory=dict)  # by gang, how many members must stay
     leaving: dict[str, int] = field(default_factory=dict)  # cycles that evicted pods stay yet
@@ -165,7 +167,7 @@ class Cluster:
         )
         self.show(QUEUE, Queue(metadata=ObjectMeta(name=name), spec=spec))
 
-    def gang(
+    def gang(  # noqa: PLR0913 - the fields of a gang
         self,
         name: str,
         groups: list[Group],
@@ -174,6 +176,7 @@ class Cluster:
         priority: int = 50,
         preemptibility: str = "",
         delay: int = 0,
+        composite: str = "",
     ) -> None:
         """A gang whose first group is the root; a root with members is a flat gang."""
         root, *others = groups
@@ -189,12 +192,31 @@ class Cluster:
             topology_constraint=_constraint(root),
             sub_groups=[_sub_group(group) for group in others] or None,
         )
-        meta = ObjectMeta(name=name, namespace="ns", creation_timestamp=moment(NOW - 1000 + len(self.groups)))
+        meta = ObjectMeta(
+            name=name,
+            namespace="ns",
+            creation_timestamp=moment(NOW - 1000 + len(self.groups)),
+            labels={labels.COMPOSITE_GROUP: composite} if composite else None,
+        )
         self.podgroups[name] = PodGroup(metadata=meta, spec=spec)
         self.show(POD_GROUP, self.podgroups[name])
         for group in groups:
             for index in range(group.members):
                 self.change(_pod(name, group, index))
+
+    def composite(
+        self, name: str, *, needed: int | None = None, parent: str = "", required: str = "", spread: str = ""
+    ) -> None:
+        """A gang of the gangs that name it; of its composites too."""
+        self.composites[name] = needed
+        spec = CompositePodGroupSpec(
+            min_group_count=needed,
+            parent=parent,
+            topology_constraint=TopologyConstraint(required_topology_level=required) if required else None,
+            spread=spread,
+        )
+        meta = ObjectMeta(name=name, namespace="ns")
+        self.show(COMPOSITE_POD_GROUP, CompositePodGroup(metadata=meta, spec=spec))
 
     def dress(self, gang: str, *, labels: Mapping[str, str] | None = None, **spec: Any) -> None:
         """Give every member of a gang further labels and other fields of its spec."""

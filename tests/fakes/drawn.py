@@ -53,6 +53,7 @@ def histories(draw: st.DrawFn) -> list[list[Event]]:
     first += [draw(nodes(f"n{number}")) for number in range(draw(st.integers(1, 4)))]
     later = st.one_of(
         *(gangs(name, QUEUES[shape]) for name in "abc"),
+        composites("s", QUEUES[shape]),
         *(nodes(name) for name in ("n0", "n1", "n9")),
         st.sampled_from(["n0", "n1", "n2"]).map(lambda name: partial(losing, name=name)),
         st.builds(partial, st.just(guarding), which=st.integers(0, 3), least=st.integers(0, 4)),
@@ -126,9 +127,29 @@ def queues(draw: st.DrawFn, shape: str) -> list[Event]:
     ]
 
 
+def together(cluster: Cluster, *, name: str, needed: int, required: str, makes: list[Making]) -> None:
+    """A composite comes with its gangs."""
+    of = f"{name}{len(cluster.groups)}"
+    cluster.composite(of, needed=needed, required=required)
+    for make in makes:
+        coming(cluster, name=f"{of}-", make=partial(make, composite=of))
+
+
+@st.composite
+def composites(draw: st.DrawFn, name: str, leaves: list[str]) -> Event:
+    makes = draw(st.lists(makings(leaves), min_size=1, max_size=3))
+    needed = draw(st.integers(1, len(makes)))
+    return partial(together, name=name, needed=needed, required=draw(LEVEL), makes=makes)
+
+
 @st.composite
 def gangs(draw: st.DrawFn, name: str, leaves: list[str]) -> Event:
-    make = partial(
+    return partial(coming, name=name, make=draw(makings(leaves)))
+
+
+@st.composite
+def makings(draw: st.DrawFn, leaves: list[str]) -> Making:
+    return partial(
         Cluster.gang,
         groups=draw(trees()),
         queue=draw(st.sampled_from(leaves)),
@@ -136,7 +157,6 @@ def gangs(draw: st.DrawFn, name: str, leaves: list[str]) -> Event:
         preemptibility=draw(KINDS),
         delay=draw(st.sampled_from([0, 0, 0, 5])),
     )
-    return partial(coming, name=name, make=make)
 
 
 @st.composite

@@ -1,13 +1,14 @@
 """Says what is wrong with a plan, from what the cluster held before and holds after: shares no code with `decide`.
 
 1. No node and no queue limit is over-committed; what may not be taken back is within every quota.
-2. Whoever starts, every group above them is satisfied and in one domain.
+2. Whoever starts, every group above them is satisfied and in one domain, and enough gangs of a composite start at once.
 3. Protected members are never victims, and no victim could have stayed.
 """
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 
+from quorate.api import labels
 from quorate.api.core import Pod
 from quorate.plan import Evict, Plan
 from tests.fakes.clusters import LEVELS, Cluster, Group
@@ -30,6 +31,7 @@ def faults(cluster: Cluster, before: Seats, plan: Plan) -> Iterator[str]:
     started = after.keys() - before.keys()
     yield from _over_committed(cluster)
     yield from _started_wrongly(cluster, before, after, started)
+    yield from _started_apart(cluster, before, after)
     yield from _over_limit(cluster, before, after)
     yield from _over_quota(cluster, before, after, started)
     yield from _protected(cluster, before, after, plan)
@@ -129,6 +131,22 @@ def _beyond_budget(cluster: Cluster, before: Seats, plan: Plan) -> Iterator[str]
     for gang, least in cluster.budgets.items():
         if gone[gang] > max(there[gang] - least, 0):
             yield f"{gone[gang]} of {there[gang]} members of {gang} are evicted, and {least} must stay"
+
+
+def _started_apart(cluster: Cluster, before: Seats, after: Seats) -> Iterator[str]:
+    was, now = (_started(cluster, placed) for placed in (before, after))
+    for name, needed in cluster.composites.items():
+        if not was[name] and 0 < len(now[name]) < (needed or 0):
+            yield f"composite {name} started with {sorted(now[name])} where {needed} must start together"
+
+
+def _started(cluster: Cluster, placed: Iterable[str]) -> Mapping[str, set[str]]:
+    """Gangs that hold a node, by their composite."""
+    found: dict[str, set[str]] = {name: set() for name in cluster.composites}
+    for gang in {cluster.pods[name].metadata.label("gang") for name in placed}:
+        of = cluster.podgroups[gang].metadata.label(labels.COMPOSITE_GROUP)
+        found.setdefault(of, set()).add(gang)
+    return found
 
 
 def _over_limit(cluster: Cluster, before: Seats, after: Seats) -> Iterator[str]:

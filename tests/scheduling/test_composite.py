@@ -4,41 +4,17 @@ from typing import Any
 
 import pytest
 
-from quorate.api import labels
-from quorate.api.composite import COMPOSITE_POD_GROUP, CompositePodGroup, CompositePodGroupSpec
-from quorate.api.meta import ObjectMeta
-from quorate.api.podgroup import POD_GROUP, TopologyConstraint
 from tests.fakes.clusters import Cluster, Group
 
 
-def composite(
-    cluster: Cluster,
-    name: str,
-    *,
-    needed: int | None = None,
-    parent: str = "",
-    rack: bool = False,
-    spread: str = "",
-) -> None:
-    constraint = TopologyConstraint(required_topology_level="rack") if rack else None
-    spec = CompositePodGroupSpec(
-        min_group_count=needed, parent=parent, topology_constraint=constraint, spread=spread
-    )
-    meta = ObjectMeta(name=name, namespace="ns")
-    cluster.encoder.update(COMPOSITE_POD_GROUP, None, CompositePodGroup(metadata=meta, spec=spec))
-
-
 def member(cluster: Cluster, of: str, name: str, size: int, gpus: int = 1, **fields: Any) -> None:
-    cluster.gang(name, [Group("", min_member=size, members=size, gpus=gpus)], **fields)
-    podgroup = cluster.podgroups[name]
-    podgroup.metadata.labels = {labels.COMPOSITE_GROUP: of}
-    cluster.encoder.update(POD_GROUP, podgroup, podgroup)
+    cluster.gang(name, [Group("", min_member=size, members=size, gpus=gpus)], composite=of, **fields)
 
 
 def test_no_gang_of_a_composite_starts_if_not_all_fit() -> None:
     cluster = Cluster()
     cluster.node("n", 5)
-    composite(cluster, "segment")
+    cluster.composite("segment")
     member(cluster, "segment", "prefill", 4)
     member(cluster, "segment", "decode", 2)
     plan = cluster.cycle()
@@ -51,7 +27,7 @@ def test_no_gang_of_a_composite_starts_if_not_all_fit() -> None:
 def test_all_start_in_one_cycle_once_they_fit() -> None:
     cluster = Cluster()
     cluster.node("n", 5)
-    composite(cluster, "segment")
+    cluster.composite("segment")
     member(cluster, "segment", "prefill", 4)
     member(cluster, "segment", "decode", 2)
     cluster.cycle()
@@ -63,7 +39,7 @@ def test_all_start_in_one_cycle_once_they_fit() -> None:
 def test_enough_of_them_suffice_and_the_rest_follows_alone() -> None:
     cluster = Cluster()
     cluster.node("n", 4)
-    composite(cluster, "set", needed=1)
+    cluster.composite("set", needed=1)
     member(cluster, "set", "a", 9)
     member(cluster, "set", "b", 3)
     cluster.settle()
@@ -78,7 +54,7 @@ def test_a_composite_keeps_to_one_rack() -> None:
     cluster = Cluster()
     for rack, gpus in (("a", 3), ("b", 4)):
         cluster.node(rack, gpus, zone="z", rack=rack)
-    composite(cluster, "segment", rack=True)
+    cluster.composite("segment", required="rack")
     member(cluster, "segment", "one", 2)
     member(cluster, "segment", "two", 2)
     cluster.settle()
@@ -88,9 +64,9 @@ def test_a_composite_keeps_to_one_rack() -> None:
 def test_composites_in_a_composite_start_by_their_own_minimum() -> None:
     cluster = Cluster()
     cluster.node("n", 4)
-    composite(cluster, "all", needed=1)
+    cluster.composite("all", needed=1)
     for name in ("left", "right"):
-        composite(cluster, name, parent="all")
+        cluster.composite(name, parent="all")
         member(cluster, name, f"{name}-a", 2)
         member(cluster, name, f"{name}-b", 2)
     cluster.settle()
@@ -106,7 +82,7 @@ def test_a_gang_waits_for_the_composite_it_names() -> None:
     assert [refusal.message for refusal in plan.refusals] == [
         "CompositePodGroup ns/late does not exist: create it, or take its name from the label of this gang"
     ]
-    composite(cluster, "late")
+    cluster.composite("late")
     cluster.settle()
     assert len(cluster.bound("decode")) == 2
 
@@ -114,7 +90,7 @@ def test_a_gang_waits_for_the_composite_it_names() -> None:
 def test_a_composite_waits_for_gangs_that_do_not_exist_yet() -> None:
     cluster = Cluster()
     cluster.node("n", 8)
-    composite(cluster, "segment", needed=2)
+    cluster.composite("segment", needed=2)
     member(cluster, "segment", "prefill", 2)
     plan = cluster.cycle()
     assert [refusal.message for refusal in plan.refusals] == [
@@ -130,7 +106,7 @@ def test_composites_that_spread_choose_different_racks_until_all_are_taken() -> 
     for rack in "abc":
         cluster.node(rack, 8, zone="z", rack=rack)
     for number in range(4):
-        composite(cluster, f"segment-{number}", rack=True, spread="service")
+        cluster.composite(f"segment-{number}", required="rack", spread="service")
         member(cluster, f"segment-{number}", f"gang-{number}", 2)
     cluster.settle()
     racks = [set(cluster.bound(f"gang-{number}")) for number in range(4)]
@@ -141,7 +117,7 @@ def test_composites_that_spread_choose_different_racks_until_all_are_taken() -> 
 def test_a_composite_that_needs_none_holds_nobody() -> None:
     cluster = Cluster()
     cluster.node("n", 2)
-    composite(cluster, "free", needed=0)
+    cluster.composite("free", needed=0)
     member(cluster, "free", "a", 9)
     member(cluster, "free", "b", 2)
     cluster.settle()
@@ -151,9 +127,9 @@ def test_a_composite_that_needs_none_holds_nobody() -> None:
 def test_composites_in_a_circle_are_told_and_keep_nobody_else_waiting() -> None:
     cluster = Cluster()
     cluster.node("n", 5)
-    composite(cluster, "a", parent="b")
-    composite(cluster, "b", parent="a")
-    composite(cluster, "below", parent="b")
+    cluster.composite("a", parent="b")
+    cluster.composite("b", parent="a")
+    cluster.composite("below", parent="b")
     for of in ("a", "below"):
         member(cluster, of, f"of-{of}", 1)
     cluster.gang("other", [Group("", min_member=1, members=1)])
@@ -170,11 +146,11 @@ def test_composites_start_in_each_other_as_deep_as_may_be_and_no_deeper() -> Non
     cluster = Cluster()
     cluster.node("n", 5)
     for at in range(600):
-        composite(cluster, f"c{at}", parent=f"c{at - 1}" if at else "")
+        cluster.composite(f"c{at}", parent=f"c{at - 1}" if at else "")
     member(cluster, "c599", "deep", 1)
     (refusal,) = cluster.cycle().refusals
     assert "spec.parent: more than 64 composites stand above each other" in refusal.message
-    composite(cluster, "c536")
+    cluster.composite("c536")
     cluster.cycle()
     assert cluster.bound("deep") == ["n"]
 
@@ -192,7 +168,7 @@ def full(*queues: str) -> Cluster:
 def test_a_composite_preempts_for_all_of_its_gangs_at_once_and_waits_for_their_seats() -> None:
     cluster = full()
     cluster.linger = 2
-    composite(cluster, "segment")
+    cluster.composite("segment")
     member(cluster, "segment", "prefill", 2, priority=75)
     member(cluster, "segment", "decode", 2, priority=60)
     cluster.cycle()
@@ -205,7 +181,7 @@ def test_a_composite_preempts_for_all_of_its_gangs_at_once_and_waits_for_their_s
 @pytest.mark.parametrize(("low", "evicted"), [(75, 4), (50, 0)])
 def test_a_composite_preempts_only_what_is_below_all_of_its_gangs(low: int, evicted: int) -> None:
     cluster = full()
-    composite(cluster, "segment")
+    cluster.composite("segment")
     member(cluster, "segment", "prefill", 2, priority=75)
     member(cluster, "segment", "decode", 2, priority=low)
     cluster.settle()
@@ -217,7 +193,7 @@ def test_a_composite_reclaims_what_all_of_its_gangs_may_have_together(quota: int
     cluster = full("theirs")
     cluster.queue("mine", quota=quota)
     cluster.queue("theirs", quota=6 - quota)
-    composite(cluster, "segment")
+    cluster.composite("segment")
     member(cluster, "segment", "prefill", 2, queue="mine")
     member(cluster, "segment", "decode", 2, queue="mine")
     cluster.settle()
@@ -230,7 +206,7 @@ def test_others_are_moved_together_for_a_composite() -> None:
     for node in "ab":
         cluster.node(node, 4)
         cluster.gang(f"old-{node}", [Group("", min_member=1, members=1, running=(node,))])
-    composite(cluster, "segment")
+    cluster.composite("segment")
     member(cluster, "segment", "large", 1, gpus=4)
     member(cluster, "segment", "small", 1, gpus=2)
     cluster.settle()
@@ -239,7 +215,7 @@ def test_others_are_moved_together_for_a_composite() -> None:
 
 def test_of_a_composite_whose_gangs_differ_as_many_as_must_are_made_room_for() -> None:
     cluster = full()
-    composite(cluster, "set", needed=1)
+    cluster.composite("set", needed=1)
     member(cluster, "set", "huge", 9, priority=75)
     member(cluster, "set", "small", 2, priority=75)
     cluster.settle()
@@ -251,7 +227,7 @@ def test_a_composite_of_several_queues_or_in_its_delay_takes_from_nobody() -> No
         cluster = full("theirs")
         for name, quota in (("mine", 4), ("other", 2), ("theirs", 0)):
             cluster.queue(name, quota=quota)
-        composite(cluster, "segment")
+        cluster.composite("segment")
         member(cluster, "segment", "prefill", 2, queue="mine")
         member(cluster, "segment", "decode", 2, **fields)
         cluster.settle()
@@ -263,7 +239,7 @@ def test_a_composite_that_starts_keeps_all_that_it_gets_in_that_cycle() -> None:
     cluster.node("a", 2)
     cluster.node("b", 1)
     cluster.gang("low", [Group("", min_member=1, members=1, running=("a",))])
-    composite(cluster, "segment")
+    cluster.composite("segment")
     member(cluster, "segment", "prefill", 1)
     member(cluster, "segment", "decode", 1)
     cluster.gang("high", [Group("", min_member=1, members=1, gpus=2)], priority=75)
@@ -277,7 +253,7 @@ def test_the_gangs_of_a_composite_take_nothing_from_each_other() -> None:
     cluster = Cluster()
     for node in "ab":
         cluster.node(node, 2, zone="z", rack=node)
-    composite(cluster, "set", needed=1, rack=True)
+    cluster.composite("set", needed=1, required="rack")
     member(cluster, "set", "low", 2)
     cluster.settle()
     member(cluster, "set", "high", 4, priority=75)
@@ -290,7 +266,7 @@ def test_a_composite_with_a_choice_leaves_others_the_seats_that_they_paid_for() 
     cluster.node("n", 4)
     cluster.gang("victim", [Group("", min_member=3, members=3)])
     cluster.settle()
-    composite(cluster, "set", needed=1)
+    cluster.composite("set", needed=1)
     member(cluster, "set", "large", 2, gpus=2)
     member(cluster, "set", "small", 2, priority=75)
     cluster.gang("paid", [Group("", min_member=1, members=1, gpus=2)], priority=75)
@@ -302,7 +278,7 @@ def test_gangs_that_a_composite_keeps_in_one_rack_are_not_moved_apart() -> None:
     cluster = Cluster()
     for node in "abc":
         cluster.node(node, 4, zone="z", rack=node)
-    composite(cluster, "segment", rack=True)
+    cluster.composite("segment", required="rack")
     member(cluster, "segment", "prefill", 1)
     member(cluster, "segment", "decode", 1)
     cluster.settle()

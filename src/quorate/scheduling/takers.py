@@ -17,13 +17,15 @@ Try = Callable[[Cycle, int], bool]
 def serve(cycle: Cycle, tries: Try) -> None:
     """Give every taker one try; gangs that nothing tells apart from one that failed are not tried again.
 
-    A composite takes for all of its gangs at the first turn of one of them.
+    A composite takes for all of its gangs at the first turn of one of them. Who took by another action of the cycle
+    takes in the next one again, when it is known what it lacks yet.
     """
     turns, trial = new_turns(cycle, cycle.trial), cycle.trial
     holders = {number: composite.holder_of(trial, number) for number in waiting_gangs(trial).tolist()}
     may_take_together = cache(partial(_may_take_together, cycle))
+    took = {cause.taker for cause in cycle.causes.values()}
     for number, holder in holders.items():
-        if may_evict(cycle, number) if holder == NONE else may_take_together(holder):
+        if number not in took and (may_evict(cycle, number) if holder == NONE else may_take_together(holder)):
             push(turns, trial, number)
     over: dict[object, int] = {}  # kinds that failed and composites that had their try, with the first gang
     while (turn := turns.pop()) is not None:
@@ -33,10 +35,10 @@ def serve(cycle: Cycle, tries: Try) -> None:
             if (first := over[kind]) in cycle.behind:
                 cycle.behind[turn.gang] = cycle.behind[first]
             continue
-        took = tries(cycle, turn.gang)
-        if took:
+        has_room = tries(cycle, turn.gang)
+        if has_room:
             turns.refresh(int(cycle.snapshot.gangs.queue[turn.gang]))
-        if holder != NONE or not took:
+        if holder != NONE or not has_room:
             over[kind] = turn.gang
 
 
