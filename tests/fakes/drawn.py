@@ -17,7 +17,7 @@ Event = Callable[[Cluster], None]
 
 
 class Making(Protocol):
-    def __call__(self, cluster: Cluster, /, *, name: str) -> None: ...
+    def __call__(self, cluster: Cluster, /, *, name: str, composite: str = "") -> None: ...
 
 
 LEVEL = st.sampled_from(["", "", "zone", "rack"])

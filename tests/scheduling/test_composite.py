@@ -289,3 +289,18 @@ def test_gangs_that_a_composite_keeps_in_one_rack_are_not_moved_apart() -> None:
     cluster.gang("new", [Group("", min_member=1, members=1, gpus=4)])
     cluster.settle()
     assert cluster.evicted == 0
+
+
+def test_a_member_that_does_not_fit_where_its_composite_is_says_what_is_missing_there() -> None:
+    cluster = Cluster()
+    for node, gpus in (("a", 0), ("b", 4)):
+        cluster.node(node, gpus, zone=node, rack=node)
+    cluster.composite("set", needed=1, required="zone")
+    member(cluster, "set", "first", 1, gpus=0)
+    leaves = [Group(name, min_member=0, members=1, gpus=gpus) for name, gpus in (("few", 0), ("many", 1))]
+    cluster.gang("tree", [Group(""), *leaves], composite="set")
+    (refusal,) = cluster.cycle().refusals
+    assert refusal.message == (
+        "Resources were not found for pod ns/tree.many.0 due to: no nodes with enough resources were found: "
+        "1 node(s) didn't have enough resources: GPUs"
+    )

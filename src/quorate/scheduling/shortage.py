@@ -132,27 +132,27 @@ def _short_leaf(trial: Trial, goal: Start | Add) -> Short:
         missing = needed if isinstance(goal, Add) else needed - int(trial.active[leaf])
         found = 0
         for shape, count in Counter(snapshot.pods.shape[waiting[:missing]].tolist()).items():
-            placed = left.place(shape, count, topology.place_of(trial, leaf))
+            placed = left.place(shape, count, (*goal.place, *topology.place_of(trial, leaf)))
             found += placed
             if placed < count:
                 return Short(leaf, found, needed, shape, left)
-    return _short_above(trial, goal.leaf if isinstance(goal, Add) else goal.group)
+    return _short_above(trial, goal)
 
 
-def _short_above(trial: Trial, group: int) -> Short:
+def _short_above(trial: Trial, goal: Start | Add) -> Short:
     """The first group, from the top, whose own minimum of members does not find room; else the group itself."""
     groups, shapes = trial.snapshot.groups, trial.snapshot.pods.shape
+    group = goal.leaf if isinstance(goal, Add) else goal.group
     for row in range(group, int(groups.end[group])):
         needed, found, left = int(groups.min_member[row]), 0, Left(trial)
         waiting = trial.pending(row)[: max(needed - int(trial.active[row]), 0)]
         for shape, count in Counter(shapes[waiting].tolist()).items():
-            placed = left.place(shape, count, topology.place_of(trial, row))
+            placed = left.place(shape, count, (*goal.place, *topology.place_of(trial, row)))
             found += placed
             if placed < count:
                 return Short(row, found, needed, shape, left)
     # Nobody is missing here: pods of the gang found no place together although each finds one.
-    root = int(trial.snapshot.gangs.root[groups.gang[group]])
-    return Short(group, 0, 0, int(shapes[groups.first_pod[root]]), Left(trial))
+    return Short(group, 0, 0, int(shapes[trial.pending(group)[0]]), Left(trial))
 
 
 def _leaves(trial: Trial, goal: Start | Add) -> list[int]:
