@@ -304,3 +304,15 @@ def test_a_member_that_does_not_fit_where_its_composite_is_says_what_is_missing_
         "Resources were not found for pod ns/tree.many.0 due to: no nodes with enough resources were found: "
         "1 node(s) didn't have enough resources: GPUs"
     )
+
+
+@pytest.mark.parametrize("minimum", [0, 1])
+def test_gangs_without_a_minimum_count_for_their_composite_and_hold_nobody(minimum: int) -> None:
+    cluster = Cluster()
+    cluster.node("n", 3)
+    cluster.composite("set")
+    cluster.gang("first", [Group("", min_member=minimum, members=1)], composite="set")
+    cluster.gang("free", [Group("", min_member=0, members=1)], composite="set")
+    cluster.gang("none", [Group("", min_member=0)], composite="set")
+    cluster.settle()
+    assert (cluster.bound("first"), cluster.bound("free")) == (["n"], ["n"])

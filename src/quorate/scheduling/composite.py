@@ -6,6 +6,7 @@ gang by gang. Afterwards each gang lives alone; `together` starts those that hav
 
 import numpy as np
 
+from quorate.scheduling.gang import is_satisfied
 from quorate.scheduling.snapshot import NONE, Bools, Ints, Snapshot, State
 from quorate.scheduling.topology import ANYWHERE, Place
 from quorate.scheduling.trial import Trial
@@ -16,10 +17,18 @@ def holder_of(trial: Trial, number: int) -> int:
     composites = trial.snapshot.composites
     found, at = NONE, int(trial.snapshot.gangs.composite[number])
     while at != NONE:
-        if composites.minimum[at] and not len(active_pods(trial, at)):
+        if composites.minimum[at] and not len(active_pods(trial, at)) and not is_met(trial, at):
             found = at
         at = int(composites.parent[at])
     return found
+
+
+def is_met(trial: Trial, composite: int) -> bool:
+    """Whether enough groups of a composite are satisfied as it is: those without a minimum need nobody."""
+    composites, gangs = trial.snapshot.composites, trial.snapshot.gangs
+    held = sum(is_satisfied(trial, root) for root in gangs.root[gangs.composite == composite].tolist())
+    held += sum(is_met(trial, below) for below in np.flatnonzero(composites.parent == composite).tolist())
+    return bool(held >= composites.minimum[composite])
 
 
 def party(trial: Trial, number: int) -> list[int]:

@@ -77,7 +77,10 @@ def _fill(solver: Solver, scout: Trial, row: int, place: Place, *, now: bool) ->
     for number in _ranked(snapshot, row):
         if held >= needed:
             break
-        draft = _draft(solver, scout, number, place, now=now)
+        if gang.is_satisfied(scout, int(snapshot.gangs.root[number])):
+            held += 1
+            continue
+        draft = solver.attempt(scout, number, now=now, place=place).draft
         if draft is not None:
             commit(scout, number, draft, now=now)
             starts.append((number, draft))
@@ -104,9 +107,3 @@ def _ranked(snapshot: Snapshot, row: int) -> list[int]:
     keys = (found, gangs.created[found], -gangs.priority[found], ~np.isin(found, paid))
     ranked: list[int] = found[np.lexsort(keys)].tolist()
     return ranked
-
-
-def _draft(solver: Solver, scout: Trial, number: int, place: Place, *, now: bool) -> Draft | None:
-    if gang.is_satisfied(scout, int(scout.snapshot.gangs.root[number])):
-        return None
-    return solver.attempt(scout, number, now=now, place=place).draft
