@@ -110,10 +110,11 @@ def _may_start(case: Case) -> Outcome:
 
 
 def _may_take(case: Case) -> Outcome:
+    """Without a request only what the other queue holds is asked about: no quota covers what the taker wants."""
     taker = case["reclaimer_queue"].get("queue_resource_share", {})
     shares, accounts = _books([taker, case["reclaimee_queue"]["queue_resource_share"]], parents=[NONE, NONE])
-    asked = case.get("reclaimer_resources", {"milli_cpu": 0, "memory": 0, "gpus": 0})
-    requested = np.array([asked["milli_cpu"], asked["memory"], asked["gpus"]])
+    asked = case.get("reclaimer_resources") or {}
+    requested = np.array([asked.get(name, math.inf) for name in ("milli_cpu", "memory", "gpus")])
     held = accounts.allocated[1].astype(np.float64)
     if "remaining_resource_share" in case:
         held = _amounts(case["remaining_resource_share"]).astype(np.float64)
@@ -166,17 +167,21 @@ def _drawn(queues: Json, jobs: list[Json], want: list[str]) -> Outcome:
 
 
 def _min_runtime(case: Case, file: Json) -> Outcome:
-    names = list(file["queues"])
-    parents = [names.index(q["parent"]) if q["parent"] else NONE for q in file["queues"].values()]
+    """A queue that is not there says nothing and has nobody above it."""
+    queues = file["queues"] | case.get("queues", {})
+    victim_name, taker_name = case.get("victim_queue") or "nobody", case.get("preemptor_queue") or "nobody"
+    queues = {victim_name: {}, taker_name: {}} | queues
+    names = list(queues)
+    parents = [names.index(q["parent"]) if q.get("parent") in names else NONE for q in queues.values()]
     field = f"{case['op']}_min_runtime_s"
-    given = [q[field] for q in file["queues"].values()]
+    given = [q.get(field) for q in queues.values()]
     seconds = np.array([math.nan if value is None else value for value in given], dtype=float)
     default = float(file["defaults"][f"{case['op']}_s"])
-    victim = names.index(case["victim_queue"])
+    victim = names.index(victim_name)
     if case["op"] == "preempt":
         got = minruntime.against_preemption(_lineage(parents), seconds, victim, default=default)
     else:
-        taker = names.index(case["preemptor_queue"])
+        taker = names.index(taker_name)
         method = minruntime.Method(case["method"])
         got = minruntime.against_reclaim(
             _lineage(parents), seconds, taker, victim, method=method, default=default
