@@ -4,6 +4,7 @@ import pytest
 
 from quorate.api.meta import ObjectMeta
 from quorate.api.podgroup import POD_GROUP, PodGroup, PodGroupSpec, SubGroup
+from quorate.api.podspec import Container, ResourceRequirements
 from quorate.api.queue import QUEUE, Queue, QueueResource, QueueResources, QueueSpec
 from quorate.scheduling.decide import decide
 from tests.fakes.clusters import Cluster, Group
@@ -102,6 +103,20 @@ def test_a_preemptibility_that_bypassed_admission_is_told() -> None:
     cluster.gang("odd", ONE, queue="good", preemptibility="sometimes")
     (problem,) = cluster.encoder.snapshot(cluster.now).problems
     assert (problem.about.name, problem.reason) == ("odd", "InvalidPreemptibility")
+
+
+@pytest.mark.parametrize("amount", ["9223372036854775807", "1e30", "100000000000000000000Ei"])
+def test_amounts_beyond_all_machines_keep_nobody_else_waiting(amount: str) -> None:
+    cluster = with_a_good_gang()
+    cluster.gang("bad", [Group("", min_member=8, members=8)], queue="good", priority=75)
+    cluster.mark("n", more={"example.com/device": amount})
+    cluster.dress(
+        "bad",
+        containers=[Container(resources=ResourceRequirements(requests={"cpu": amount, "memory": amount}))],
+    )
+    cluster.settle()
+    assert cluster.bound("good") == ["n"]
+    assert not cluster.bound("bad")
 
 
 def test_a_node_without_the_labels_of_a_topology_takes_gangs_that_ask_for_none() -> None:

@@ -23,6 +23,7 @@ BYTES = ("memory", "ephemeral-storage", "hugepages-")
 
 UNSTATED_PODS = 110_000  # a node that does not say how many pods it takes takes what kubelets take
 LITTER = 1000  # slots
+MOST = 2**50  # of any resource; the API server lets more pass, of which thousands could not be summed
 VOLUME = 1000  # one, as everything is counted
 Stocked = Mapping[tuple[str, str], tuple[Ref, ...]]  # volumes by demand, and host or node
 
@@ -186,7 +187,9 @@ class NodeTable:
     def _capacity(self, node: Node) -> dict[str, int]:
         try:
             stated = node.status.allocatable or node.status.capacity or {}
-            found = {name: (units if is_bytes(name) else milli)(value) for name, value in stated.items()}
+            found = {
+                name: min((units if is_bytes(name) else milli)(value), MOST) for name, value in stated.items()
+            }
         except QuantityError as error:
             about = Ref(kind=NODE, name=node.metadata.name)
             message = f"status.allocatable: {error}; the node is left out until it is fixed"

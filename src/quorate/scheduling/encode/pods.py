@@ -13,7 +13,7 @@ from quorate.api.podspec import PodSpec
 from quorate.plan import Ref
 from quorate.rules.podresources import requested
 from quorate.scheduling.encode.gangs import Member
-from quorate.scheduling.encode.nodes import is_bytes
+from quorate.scheduling.encode.nodes import MOST, is_bytes
 from quorate.scheduling.encode.shapes import request_of
 from quorate.scheduling.encode.volumes import Ties
 from quorate.scheduling.request import Request, Selector
@@ -59,7 +59,7 @@ class Shapes:
         if known is not None:
             return known
         amounts = {
-            name: -(-milli // 1000) if is_bytes(name) else milli
+            name: min(-(-milli // 1000) if is_bytes(name) else milli, MOST)
             for name, milli in requested(pod.spec).items()
         }
         for name, amount in ties.takes:
