@@ -200,3 +200,16 @@ def test_a_gang_that_finds_its_seat_when_others_are_moved_is_not_refused() -> No
     cluster.gang("moved", [Group(""), child, *leaves])
     plan = cluster.cycle()
     assert (cluster.bound("grows"), cluster.bound("moved"), plan.refusals) == (["n1"] * 3, ["n0"] * 2, ())
+
+
+def test_a_gang_that_wants_more_sub_groups_than_can_start_says_how_many_can() -> None:
+    cluster = Cluster()
+    cluster.node("n", 8)
+    children = [Group(name, min_member=2, members=2) for name in "ab"]
+    cluster.gang("job", [Group("", min_sub_group=3), *children])
+    found = refusal(cluster)
+    assert found.gate == "NotReady"
+    assert found.message == (
+        "Job is not ready for scheduling. Waiting for pods: 2 of 3 sub-groups have the pods of their minimums"
+    )
+    assert found.numbers == {"found": 2, "required": 3}

@@ -52,9 +52,11 @@ def _not_ready(trial: Trial, number: int, root: int) -> Refusal:
     needed = int(groups.min_member[group])
     name = groups.names[group]
     where = f" of sub-group {name}" if name else ""
-    lacking = (
-        f"{found} of {needed} pods{where} exist" if found < needed else f"sub-groups{where} are not ready"
-    )
+    lacking = f"{found} of {needed} pods{where} exist"
+    if found >= needed:
+        able = sum(gang.is_eligible(trial, child) for child in groups.children(group))
+        lacking = f"{able} of {groups.min_subgroup[group]} sub-groups{where} have the pods of their minimums"
+        found, needed = able, int(groups.min_subgroup[group])
     return Refusal(
         gang=snapshot.gangs.refs[number],
         gate="NotReady",

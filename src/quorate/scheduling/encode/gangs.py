@@ -286,12 +286,13 @@ def _times(podgroup: PodGroup, about: Ref, problems: list[Problem]) -> tuple[flo
     for field, text, default in (
         ("stalenessGracePeriod", spec.staleness_grace_period, nan),
         ("preemptionDelay", spec.preemption_delay, 0.0),
-    ):
+    ):  # NaN: as the policy says
         try:
             stated[field] = seconds(text) if text else default
         except DurationError as error:
             stated[field] = default
-            problems.append(Problem(about, "InvalidDuration", f"spec.{field}: {error}"))
+            meanwhile = "until then there is none" if default == 0 else "until then the default counts"
+            problems.append(Problem(about, "InvalidDuration", f"spec.{field}: {error}; {meanwhile}"))
     return (
         epoch(meta.creation_timestamp, 0.0),
         epoch(meta.annotation(labels.LAST_START), nan),
