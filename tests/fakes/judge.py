@@ -134,9 +134,17 @@ def _beyond_budget(cluster: Cluster, before: Seats, plan: Plan) -> Iterator[str]
 
 
 def _started_apart(cluster: Cluster, before: Seats, after: Seats) -> Iterator[str]:
+    """A gang without a minimum counts as it is."""
     was, now = (_started(cluster, placed) for placed in (before, after))
+    counts = members(cluster, after)
     for name, needed in cluster.composites.items():
-        if not was[name] and 0 < len(now[name]) < (needed or 0):
+        gangs = [
+            gang
+            for gang, podgroup in cluster.podgroups.items()
+            if podgroup.metadata.label(labels.COMPOSITE_GROUP) == name
+        ]
+        whole = sum(is_satisfied(cluster, counts, gang, "") for gang in gangs)
+        if now[name] and not was[name] and whole < (needed or 0):
             yield f"composite {name} started with {sorted(now[name])} where {needed} must start together"
 
 
