@@ -135,26 +135,17 @@ def _beyond_budget(cluster: Cluster, before: Seats, plan: Plan) -> Iterator[str]
 
 def _started_apart(cluster: Cluster, before: Seats, after: Seats) -> Iterator[str]:
     """A gang without a minimum counts as it is."""
-    was, now = (_started(cluster, placed) for placed in (before, after))
-    counts = members(cluster, after)
+    was, now = (members(cluster, placed) for placed in (before, after))
     for name, needed in cluster.composites.items():
         gangs = [
             gang
-            for gang, podgroup in cluster.podgroups.items()
-            if podgroup.metadata.label(labels.COMPOSITE_GROUP) == name
+            for gang, one in cluster.podgroups.items()
+            if one.metadata.label(labels.COMPOSITE_GROUP) == name
         ]
-        whole = sum(is_satisfied(cluster, counts, gang, "") for gang in gangs)
-        if now[name] and not was[name] and whole < (needed or 0):
-            yield f"composite {name} started with {sorted(now[name])} where {needed} must start together"
-
-
-def _started(cluster: Cluster, placed: Iterable[str]) -> Mapping[str, set[str]]:
-    """Gangs that hold a node, by their composite."""
-    found: dict[str, set[str]] = {name: set() for name in cluster.composites}
-    for gang in {cluster.pods[name].metadata.label("gang") for name in placed}:
-        of = cluster.podgroups[gang].metadata.label(labels.COMPOSITE_GROUP)
-        found.setdefault(of, set()).add(gang)
-    return found
+        has_started, starts = (any(counts[gang, ""] for gang in gangs) for counts in (was, now))
+        held = sum(is_satisfied(cluster, now, gang, "") for gang in gangs)
+        if starts and not has_started and held < (needed or 0):
+            yield f"composite {name} started with {held} gangs where {needed} must start together"
 
 
 def _over_limit(cluster: Cluster, before: Seats, after: Seats) -> Iterator[str]:

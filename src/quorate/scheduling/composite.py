@@ -1,7 +1,7 @@
 """Gangs of gangs: which composite holds a gang back, who is in it, and where its members keep to.
 
-A composite has started once any pod below it is active, so that a start whose binds partly failed is completed
-gang by gang. Afterwards each gang lives alone; `together` starts those that have not.
+A composite has started once any pod below it is active or has succeeded, so that a start whose binds partly failed
+is completed gang by gang. Afterwards each gang lives alone; `together` starts those that have not.
 """
 
 import numpy as np
@@ -17,10 +17,14 @@ def holder_of(trial: Trial, number: int) -> int:
     composites = trial.snapshot.composites
     found, at = NONE, int(trial.snapshot.gangs.composite[number])
     while at != NONE:
-        if composites.minimum[at] and not len(active_pods(trial, at)) and not is_met(trial, at):
+        if composites.minimum[at] and not has_started(trial, at) and not is_met(trial, at):
             found = at
         at = int(composites.parent[at])
     return found
+
+
+def has_started(trial: Trial, composite: int) -> bool:
+    return bool(trial.active[trial.snapshot.gangs.root[gangs_below(trial, composite)]].any())
 
 
 def is_met(trial: Trial, composite: int) -> bool:
@@ -50,13 +54,10 @@ def kin(trial: Trial, number: int) -> frozenset[int]:
 
 def starting(snapshot: Snapshot) -> Bools:
     """Gangs that a composite held back when the cycle began: what they get in it they get together."""
-    composites, pods = snapshot.composites, snapshot.pods
-    lineage = _lineage(snapshot)
-    holds = np.zeros(len(snapshot.gangs.refs) + 1, dtype=np.bool_)
-    holds[pods.gang[pods.state == State.ACTIVE]] = True
-    has_started = np.zeros(len(composites.refs) + 1, dtype=np.bool_)
-    has_started[lineage[holds[:-1]]] = True
-    waits = np.append(~has_started[:-1] & (composites.minimum > 0), [False])
+    composites, lineage = snapshot.composites, _lineage(snapshot)
+    started = np.zeros(len(composites.refs) + 1, dtype=np.bool_)
+    started[lineage[snapshot.groups.active[snapshot.gangs.root] > 0]] = True
+    waits = np.append(~started[:-1] & (composites.minimum > 0), [False])
     found: Bools = np.logical_or.reduce(waits[lineage], axis=1)
     return found
 
