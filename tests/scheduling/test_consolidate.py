@@ -57,3 +57,15 @@ def test_of_nodes_that_lack_as_much_the_one_with_the_lower_priority_is_cleared()
     cluster.gang("taker", [Group("", min_member=1, members=1, gpus=3)])
     cluster.settle()
     assert (cluster.bound("low"), cluster.bound("high"), cluster.bound("taker")) == (["b"], ["b"], ["a"])
+
+
+def test_who_goes_only_because_of_others_who_come_back_stays_too() -> None:
+    cluster = Cluster()
+    for name, gpus, zone in (("a", 4, "x"), ("b", 6, "x"), ("c", 6, "x"), ("d", 6, "y")):
+        cluster.node(name, gpus, zone=zone, rack="r")
+    cluster.gang("wide", [Group("", min_member=2, members=3, gpus=3, running=("a", "b", "b"))])
+    cluster.composite("pair", needed=1, required="zone")
+    cluster.gang("taker", [Group("", min_member=0, members=2, gpus=4)], composite="pair")
+    cluster.settle()
+    assert (sorted(cluster.bound("wide")), sorted(cluster.bound("taker"))) == (["b", "b", "d"], ["a", "c"])
+    assert cluster.evicted == 1

@@ -16,7 +16,7 @@ from quorate.scheduling.budgets import within_budgets
 from quorate.scheduling.cycle import Cycle
 from quorate.scheduling.packing import shapes_below
 from quorate.scheduling.pool import Unit, holders
-from quorate.scheduling.room import Room, exchange, find, resettle, take, without
+from quorate.scheduling.room import Room, exchange, find, resettle, spared, take, without
 from quorate.scheduling.snapshot import GPU, NONE, Floats, Ints, Preemptibility, State
 from quorate.scheduling.spare import joined
 from quorate.scheduling.takers import serve
@@ -67,7 +67,7 @@ def _room(cycle: Cycle, taker: int, shape: int) -> Room | None:
         if settled is None and has_choice and (behind := _behind(cycle, taker, room.units)) is not None:
             room, settled = behind, _settled(cycle, behind)
         if settled is not None:
-            return _without_returning(cycle, room, settled)
+            return _without_returning(cycle, taker, room, settled)
         shunned.update(cycle.trial.node[room.units[0].pods].tolist())
     return None
 
@@ -88,12 +88,15 @@ def _settled(cycle: Cycle, room: Room) -> Trial | None:
     return fork if resettle(cycle, fork, room.units) else None
 
 
-def _without_returning(cycle: Cycle, room: Room, settled: Trial) -> Room:
-    """The room without those who would only come back to where they are."""
+def _without_returning(cycle: Cycle, taker: int, room: Room, settled: Trial) -> Room:
+    """The room without those who would only come back to where they are, and without whom they kept from staying."""
     moved = joined(room.units)
     back = moved[settled.node[moved] == cycle.trial.node[moved]]
     fewer = Room(spare.without(room.units, back), room.fit)
-    return fewer if len(back) and _settled(cycle, fewer) else room
+    if not len(back) or not _settled(cycle, fewer):
+        return room
+    fewest = spared(cycle, taker, without(cycle.trial, fewer.units), fewer)
+    return fewest if _settled(cycle, fewest) else fewer
 
 
 def _shape(cycle: Cycle, taker: int) -> int:

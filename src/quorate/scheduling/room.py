@@ -195,10 +195,10 @@ def _least(cycle: Cycle, taker: int, drawn: _Drawn) -> Room:
         again = _try(cycle, taker, used)
         units, fit = (used, again) if again is not None else (units, fit)
     scout = drawn.scout if len(units) == len(drawn.units) else without(cycle.trial, units)
-    return _spared(cycle, taker, scout, Room(tuple(units), fit))
+    return spared(cycle, taker, scout, Room(tuple(units), fit))
 
 
-def _spared(cycle: Cycle, taker: int, scout: Trial, room: Room) -> Room:
+def spared(cycle: Cycle, taker: int, scout: Trial, room: Room) -> Room:
     """Leave alone, part by part, those without whom a place is found all the same; all are gone in `scout`."""
     count, gone = spare.Count(scout, room.fit.goals), joined(room.units)
     absence = Absence(cycle.trial, gone)
