@@ -88,7 +88,8 @@ def test_the_leader_is_killed_in_a_rush_and_the_other_process_finishes_it(
             eventually(lambda: gate.is_reached, within=60)
             first.send_signal(signal.SIGKILL)
             first.wait()
-            assert sum(bool(node) for _, node in seats(bare)) == BEFORE
+            # a pod that is told why it waited has another revision: its bind passes the gate and is refused then
+            assert 0 < sum(bool(node) for _, node in seats(bare)) <= BEFORE
             gate.is_open = True
             gate.refuse_who_waits()
             eventually(lambda: leader(bare), until=lambda holder: holder not in {"", held}, within=60)
