@@ -59,7 +59,7 @@ def test_killed_between_two_binds_nothing_is_lost(bare: Kubectl, tmp_path: Path)
             process.send_signal(signal.SIGKILL)
             process.wait()
         some = sum(bool(node) for _, node in seats(bare))
-    assert some == BEFORE
+    assert 0 < some <= BEFORE  # a bind of a pod that has a newer revision passes the gate and is refused
     with controllers(bare.kubeconfig):
         found = eventually(lambda: seats(bare), until=lambda all_: all(node for _, node in all_))
     assert Counter(name for name, _ in found) == Counter({f"j{number}": MEMBERS for number in range(JOBS)})
