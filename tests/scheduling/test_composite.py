@@ -316,3 +316,17 @@ def test_gangs_without_a_minimum_count_for_their_composite_and_hold_nobody(minim
     cluster.gang("none", [Group("", min_member=0)], composite="set")
     cluster.settle()
     assert (cluster.bound("first"), cluster.bound("free")) == (["n"], ["n"])
+
+
+def test_nobody_starts_while_those_it_starts_with_wait_for_seats() -> None:
+    cluster = Cluster(linger=1)
+    cluster.node("a", 2)
+    cluster.node("b", 3)
+    cluster.gang("here", [Group("", min_member=1, members=1, running=("a",))])
+    cluster.composite("set")
+    cluster.gang("free", [Group("", min_member=0, members=1, gpus=0)], composite="set")
+    cluster.gang("wide", [Group("", min_member=2, members=2, gpus=2)], composite="set")
+    while not cluster.bound("wide"):
+        cluster.cycle()
+        assert len(cluster.bound("free")) == len(cluster.bound("wide")) / 2
+    assert sorted(cluster.bound("wide")) == ["a", "b"]

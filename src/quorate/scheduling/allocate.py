@@ -83,7 +83,7 @@ def _step(cycle: Cycle, number: int, failed: Failures) -> bool:
         cycle.refused[number] = known
         return False
     found = Attempt()
-    for now in (False,) if number in trial.waiting else (True, False):
+    for now in (False,) if composite.waits(trial, number) else (True, False):
         found = cycle.solver.attempt(trial, number, now=now)
         if found.draft is not None:
             commit(trial, number, found.draft, now=now)

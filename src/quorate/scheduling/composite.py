@@ -62,6 +62,16 @@ def starting(snapshot: Snapshot) -> Bools:
     return found
 
 
+def waits(trial: Trial, number: int) -> bool:
+    """Whether the start of a gang waits for seats that are being freed, or that of a gang which starts with it."""
+    if number in trial.waiting or not trial.waiting:
+        return number in trial.waiting
+    has_kin = trial.snapshot.gangs.composite[number] != NONE
+    return bool(
+        has_kin and not trial.waiting.isdisjoint(kin(trial, number)) and starting(trial.snapshot)[number]
+    )
+
+
 def bound_to_a_domain(snapshot: Snapshot) -> Bools:
     """Gangs that a composite keeps to one domain."""
     is_bound = np.append(snapshot.composites.required != NONE, [False])
