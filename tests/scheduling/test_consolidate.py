@@ -1,5 +1,6 @@
 """Who is moved so that a waiting gang fits, and where everybody ends up."""
 
+from quorate.plan import Bind
 from tests.fakes.clusters import Cluster, Group
 
 
@@ -69,3 +70,17 @@ def test_who_goes_only_because_of_others_who_come_back_stays_too() -> None:
     cluster.settle()
     assert (sorted(cluster.bound("wide")), sorted(cluster.bound("taker"))) == (["b", "b", "d"], ["a", "c"])
     assert cluster.evicted == 1
+
+
+def test_a_gang_that_is_moved_in_parts_is_never_bound_in_part() -> None:
+    cluster = Cluster()
+    cluster.node("a", 6, zone="x", rack="r")
+    cluster.node("b", 6, zone="y", rack="r")
+    cluster.gang("here", [Group("", min_member=2, members=2, gpus=3, running=("a", "a"))])
+    leaves = [Group("c", min_member=0, members=1, gpus=0), Group("d", min_member=0, members=2, gpus=2)]
+    cluster.gang("taker", [Group("", required="zone"), *leaves])
+    for _ in range(6):
+        plan = cluster.cycle()
+        starts = [one for one in plan.changes if isinstance(one, Bind) and one.pod.name.startswith("here")]
+        assert not starts or len(cluster.bound("here")) == 2
+    assert len(cluster.bound("taker")) == 3

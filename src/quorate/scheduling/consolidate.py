@@ -89,9 +89,13 @@ def _settled(cycle: Cycle, room: Room) -> Trial | None:
 
 
 def _without_returning(cycle: Cycle, taker: int, room: Room, settled: Trial) -> Room:
-    """The room without those who would only come back to where they are, and without whom they kept from staying."""
+    """The room without those who would only come back to where they are, and without whom they kept from staying.
+
+    Who was seated in this cycle waits for the others of the gang.
+    """
     moved = joined(room.units)
-    back = moved[settled.node[moved] == cycle.trial.node[moved]]
+    runs = cycle.snapshot.pods.state[moved] == State.ACTIVE
+    back = moved[runs & (settled.node[moved] == cycle.trial.node[moved])]
     fewer = Room(spare.without(room.units, back), room.fit)
     if not len(back) or not _settled(cycle, fewer):
         return room
