@@ -58,25 +58,6 @@ def test_a_watch_list_fills_the_cache_at_its_bookmark() -> None:
     run(Reply(chunks=START), stream(), test=check)
 
 
-def test_a_watch_list_goes_on_with_what_happens_next() -> None:
-    late = line("ADDED", pod("c", 6)), line("MODIFIED", pod("c", 7))
-
-    async def check(server: ScriptedServer, cache: Cache[Pod]) -> None:
-        await eventually(lambda: cache.revision == "7")
-        assert names(cache) == {"a", "b", "c"}
-        assert len(server.seen) == 1
-
-    run(stream(b"".join((*START, late[0])), late[1]), test=check)
-
-
-def test_a_watch_list_that_was_cut_after_its_start_resumes() -> None:
-    async def check(server: ScriptedServer, cache: Cache[Pod]) -> None:
-        await eventually(lambda: names(cache) == {"a", "b", "c", "d"})
-        assert [seen.query.get("resourceVersion") for seen in server.seen] == [None, "6"]
-
-    run(stream(*START, line("ADDED", pod("c", 6)), cut=True), stream(line("ADDED", pod("d", 8))), test=check)
-
-
 def test_a_server_without_watch_list_is_listed_in_pages() -> None:
     first = {"metadata": {"resourceVersion": "9", "continue": "more"}, "items": [pod("a", 1)]}
     second = {"metadata": {"resourceVersion": "9"}, "items": [pod("b", 2)]}

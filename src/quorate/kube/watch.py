@@ -1,6 +1,7 @@
 """List-and-watch: keeps one `Cache` equal to the server, whatever happens to the connection.
 
-1. The start is a watch-list (`sendInitialEvents`) where the server has it, which then goes on; else a paged list.
+1. The start is a watch-list (`sendInitialEvents`) where the server has it, else a paged list. A watch of its own
+   follows: kube-apiserver serves what comes later in a watch-list at a tenth more of its time (`bench.endtoend`).
 2. A watch that ends, breaks in mid-line or falls silent is opened again at the last revision seen.
 3. `Gone`, and any other refusal of the revision, means a new start; the cache keeps its objects meanwhile
    and learns by comparison what was deleted.
@@ -10,8 +11,8 @@
 import asyncio
 import logging
 import random
-from collections.abc import AsyncGenerator, AsyncIterator
-from contextlib import aclosing, suppress
+from collections.abc import AsyncIterator
+from contextlib import suppress
 from typing import Generic
 
 import aiohttp
@@ -122,9 +123,9 @@ class Reflector(Generic[T]):
             await asyncio.sleep(next(waits))
 
     async def _start_and_follow(self) -> None:
+        if not self._revision:
+            self._revision = await self._start()
         try:
-            if not self._revision and not await self._start_by_watch():
-                self._revision = await self._start_by_list()
             await self._follow()
         except (Gone, BadRequest, Invalid, ServerFailed, AnswerUnreadable):
             self._revision = ""
@@ -142,45 +143,33 @@ class Reflector(Generic[T]):
                 log.warning("cannot watch %s: %s", self._cache.scope, problem)
             self._cache.problem = problem
 
-    async def _start_by_watch(self) -> bool:
-        """Start, and follow on the same watch: between two a busy server may forget events. False if it cannot."""
-        if not self._watch_list:
-            return False
-        query = {"sendInitialEvents": "true", "resourceVersionMatch": "NotOlderThan"}
-        async with aclosing(self._batches(query, self._silence)) as batches:
+    async def _start(self) -> str:
+        if self._watch_list:
             try:
-                events = await self._initial(batches)
+                return await self._start_by_watch()
             except StartUnsupported as error:
                 log.info("%s: %s; starting from a list", self._cache.scope, error)
                 self._watch_list = False
-                return False
-            self._take_all(events)
-            with suppress(ConnectionLost):
-                async for batch in batches:
-                    self._take_all(batch)
-        return True
+        return await self._start_by_list()
 
-    async def _initial(self, batches: AsyncIterator[list[Envelope]]) -> list[Envelope]:
-        """Fill the cache with the initial events; those that came after them are returned."""
+    async def _start_by_watch(self) -> str:
+        query = {"sendInitialEvents": "true", "resourceVersionMatch": "NotOlderThan"}
         found: dict[Key, T] = {}
         rejected: dict[Key, str] = {}
         try:
-            async with asyncio.timeout(START_SILENCE_SECONDS) as silence:
-                async for batch in batches:
-                    for at, event in enumerate(batch):
-                        if event.type != "BOOKMARK":
-                            self._collect(event, found, rejected)
-                            continue
+            async for batch in self._batches(query, START_SILENCE_SECONDS):
+                for event in batch:
+                    if event.type == "BOOKMARK":
                         mark = READ_MARK(event.object).metadata
                         if INITIAL_END in (mark.annotations or {}):
                             self._cache.replace(found.values(), rejected, mark.resource_version)
-                            self._revision = mark.resource_version
-                            return batch[at + 1 :]
-                    silence.reschedule(asyncio.get_running_loop().time() + START_SILENCE_SECONDS)
-        except (BadRequest, Invalid, Forbidden, ConnectionLost, TimeoutError) as error:
+                            return mark.resource_version
+                    else:
+                        self._collect(event, found, rejected)
+        except (BadRequest, Invalid, Forbidden, ConnectionLost) as error:
             if isinstance(error, Forbidden) and "sendInitialEvents" not in str(error):
                 raise
-            raise StartUnsupported(str(error) or "the initial events have no end") from error
+            raise StartUnsupported(str(error)) from error
         raise StartUnsupported("the watch ended before its initial events did")
 
     def _collect(self, event: Envelope, found: dict[Key, T], rejected: dict[Key, str]) -> None:
@@ -211,14 +200,12 @@ class Reflector(Generic[T]):
         return revision
 
     async def _follow(self) -> None:
+        query = {"resourceVersion": self._revision, "timeoutSeconds": str(self._chance.randint(300, 600))}
         with suppress(ConnectionLost):
-            async for batch in self._batches({"resourceVersion": self._revision}, self._silence):
-                self._take_all(batch)
-
-    def _take_all(self, batch: list[Envelope]) -> None:
-        self._cache.problem = ""
-        for event in batch:
-            self._take(event)
+            async for batch in self._batches(query, self._silence):
+                self._cache.problem = ""
+                for event in batch:
+                    self._take(event)
 
     def _take(self, event: Envelope) -> None:
         if event.type == "BOOKMARK":
@@ -240,9 +227,8 @@ class Reflector(Generic[T]):
     def _advance(self, revision: str) -> None:
         self._revision = self._cache.revision = revision
 
-    async def _batches(self, query: dict[str, str], silence: float) -> AsyncGenerator[list[Envelope]]:
+    async def _batches(self, query: dict[str, str], silence: float) -> AsyncIterator[list[Envelope]]:
         """The events of one watch, as many at once as arrived together."""
-        query = {**query, "timeoutSeconds": str(self._chance.randint(300, 600))}
         request = watch_request(self._cache.scope, query)
         async with self._client.stream(request, silence=silence) as content:
             async for lines in whole_lines(content):
