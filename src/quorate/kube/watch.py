@@ -1,7 +1,7 @@
 """List-and-watch: keeps one `Cache` equal to the server, whatever happens to the connection.
 
 1. The start is a watch-list (`sendInitialEvents`) where the server has it, else a paged list. A watch of its own
-   follows: kube-apiserver serves what comes later in a watch-list at a tenth more of its time (`bench.endtoend`).
+   follows: what comes later in a watch-list costs a kube-apiserver more.
 2. A watch that ends, breaks in mid-line or falls silent is opened again at the last revision seen.
 3. `Gone`, and any other refusal of the revision, means a new start; the cache keeps its objects meanwhile
    and learns by comparison what was deleted.

@@ -100,7 +100,7 @@ def _without_returning(cycle: Cycle, taker: int, room: Room, settled: Trial) -> 
     if not len(back) or not _settled(cycle, fewer):
         return room
     fewest = spared(cycle, taker, without(cycle.trial, fewer.units), fewer)
-    return fewest if _settled(cycle, fewest) else fewer
+    return fewest if fewest is fewer or _settled(cycle, fewest) else fewer
 
 
 def _shape(cycle: Cycle, taker: int) -> int:

@@ -107,7 +107,7 @@ def _guarded(cycle: Cycle, number: int, refusal: Refusal) -> Refusal:
 
 
 def _named(gang: Ref) -> str:
-    return f"<{gang.namespace}/{gang.name}>"
+    return f"<{gang.key}>"
 
 
 def _delayed(cycle: Cycle, number: int, refusal: Refusal) -> Refusal:
